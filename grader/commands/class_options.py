@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -76,18 +77,20 @@ def platform_form_of(
     return form
 
 
-def read_due_rubric(rubric: Path | None, due_notebooks: str | None, course: Course) -> Rubric:
-    """The rubric, with the notebooks that are due.
+def read_due_rubric(
+    rubric: Path | None, due_notebooks: str | None, course: Course, due: datetime | None = None
+) -> Rubric:
+    """The rubric, with the notebooks that are due, and when they are.
 
     Raises:
         UnusableRubric: it cannot be used.
         UserError: there is no notebook of that name.
     """
-    found = read_rubric(rubric, course)
+    found = replace(read_rubric(rubric, course), due=due)
     if due_notebooks is None:
         return found
-    due = {course_notebook(each, course, "--due-notebooks") for each in due_notebooks.split(",")}
-    return replace(found, notebooks=tuple(name for name in course.notebooks if name in due))
+    named = {course_notebook(each, course, "--due-notebooks") for each in due_notebooks.split(",")}
+    return replace(found, notebooks=tuple(name for name in course.notebooks if name in named))
 
 
 def adjustments_of(
@@ -103,20 +106,6 @@ def adjustments_of(
         return NONE
     return read_adjustments(path, course, students)
 
-
-attempts_option = click.option(
-    "--attempts",
-    type=click.Choice(["latest", "best", "first"]),
-    default="latest",
-    show_default=True,
-    help="Which of several files of one student for one notebook counts.",
-)
-
-due_notebooks_option = click.option(
-    "--due-notebooks",
-    metavar="NOTEBOOK,...",
-    help="The notebooks that count, such as 01,02: the columns of the gradebook.",
-)
 
 _OPTIONS = (
     click.option(
@@ -150,8 +139,18 @@ _OPTIONS = (
         is_flag=True,
         help="Where the folder does not say when a file was handed in, take the file's own time.",
     ),
-    due_notebooks_option,
-    attempts_option,
+    click.option(
+        "--due-notebooks",
+        metavar="NOTEBOOK,...",
+        help="The notebooks that count, such as 01,02: the columns of the gradebook.",
+    ),
+    click.option(
+        "--attempts",
+        type=click.Choice(["latest", "best", "first"]),
+        default="latest",
+        show_default=True,
+        help="Which of several files of one student for one notebook counts.",
+    ),
     click.option(
         "--adjustments",
         type=FILE,

@@ -14,7 +14,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from grader.classroom.class_settings import REMEMBERED, SETTINGS, read_settings, write_settings
 from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.platform_form import Scale
 from grader.classroom.gradebook.rubric import example_rubric as example_rubric_of
@@ -35,7 +37,15 @@ from grader.commands.class_options import (
 )
 from grader.commands.course import class_course_option, instructors_course
 from grader.commands.extras import require
-from grader.commands.options import DIR, PathTo, limits, report_option, said_by, timeout_option
+from grader.commands.options import (
+    AS_TYPED,
+    DIR,
+    PathTo,
+    limits,
+    report_option,
+    said_by,
+    timeout_option,
+)
 from grader.commands.speech import complain, has_colour, say, say_sentences
 from grader.execution import sandbox
 from grader.printable import counted, listed, printable
@@ -76,6 +86,40 @@ class Order:
     course: str | None
 
 
+def _recall(context: click.Context, _: click.Parameter, out: Path | None) -> Path | None:
+    """Let the options that the gradebook was made with stand where none is given."""
+    if out is not None:
+        context.default_map = read_settings(out)
+    return out
+
+
+def _options(context: click.Context) -> Iterator[tuple[str, Any, bool]]:
+    """The options to be kept, and whether they are those of the run before."""
+    typed = context.meta.get(AS_TYPED, {})
+    for name in REMEMBERED:
+        source = context.get_parameter_source(name)
+        value = typed.get(name, context.params[name])
+        if source in (None, ParameterSource.DEFAULT) or not value:
+            continue
+        if isinstance(value, Path) or (name == "course" and Path(value).exists()):
+            value = str(Path(value).absolute())
+        value = list(value) if isinstance(value, tuple) else value
+        yield name, value, source is ParameterSource.DEFAULT_MAP
+
+
+def _as_before(context: click.Context, out: Path) -> Iterator[str]:
+    """The line about the options that were not typed this time."""
+    said = []
+    for name, value, before in _options(context):
+        if before:
+            option = f"--{name.replace('_', '-')}"
+            each = value if isinstance(value, list) else [] if value is True else [value]
+            texts = [printable(Path(v).name if Path(v).is_absolute() else v) for v in each]
+            said.append(" ".join([option, *texts]))
+    if said:
+        yield f"As before ({printable(str(out / SETTINGS))}): {', '.join(said)}.\n"
+
+
 def _address(text: str) -> str:
     if re.fullmatch(r"(\w+://)?[^\s/]+:\d{1,5}", text):
         return text
@@ -90,7 +134,10 @@ def _address(text: str) -> str:
 @click.option(
     "--out",
     type=DIR,
-    help="Where the gradebook goes: a new folder, or that of an earlier run to go on with.",
+    is_eager=True,
+    callback=_recall,
+    help="Where the gradebook goes: a new folder, or that of an earlier run to go on with. Its "
+    f"{SETTINGS} keeps the options about the class, for the next run to use them again.",
 )
 @class_options
 @click.option(
@@ -145,7 +192,7 @@ def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
         if parameter.name in ("folder", "out") and asked[parameter.name] is None:
             raise click.MissingParameter(ctx=context, param=parameter)
     try:
-        return _grade(Order(**asked))
+        return _grade(Order(**asked), context)
     except OSError as error:
         where = printable(str(error.filename or asked["out"]))
         complain(
@@ -155,17 +202,19 @@ def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
     return exit_codes.UNREADABLE
 
 
-def _grade(order: Order) -> int:
+def _grade(order: Order, context: click.Context) -> int:
     require("grade", "grader grade")
     if order.scheduler is not None:
         require("dask", "grader grade --scheduler")
-    from grader.classroom.gradebook.make_table import refuse_early
+    from grader.classroom.gradebook.make_table import awarded_in, refuse_early
     from grader.classroom.gradebook.write import Book, render
     from grader.classroom.intake.class_reader import read_class
     from grader.classroom.run import out_folder
 
+    if not order.quiet:
+        say_sentences("".join(_as_before(context, order.out)))
     course = instructors_course(order.course, order.folder)
-    points = read_due_rubric(order.rubric, order.due_notebooks, course)
+    points = read_due_rubric(order.rubric, order.due_notebooks, course, order.due)
     out_folder.refuse_misplaced(order.folder, order.out)
     out_folder.refuse_foreign(order.out)
     if order.scheduler is None:  # a Dask worker says so itself
@@ -189,13 +238,14 @@ def _grade(order: Order) -> int:
         return exit_codes.UNREADABLE
     form = platform_form_of(order.scale, order.canvas_column, course, class_folder.roster)
     adjustments = adjustments_of(order.out, order.adjustments, course, class_folder.students)
-    refuse_early(adjustments, points, class_folder.handed_in)
+    refuse_early(adjustments, points, class_folder.handed_in, awarded_in(order.out / RESULTS))
     with out_folder.claimed(order.out):
         given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
         with Results(order.out / RESULTS, change=True) as results:
             settings = results.begin(_fresh(order, course), given, class_folder.convention)
             files = {item.id: item for item in class_folder.handed_in}
             results.refuse_strangers(files)
+            write_settings(order.out, {name: value for name, value, _ in _options(context)})
             run = Run(class_folder, settings, results, grade_task)
             began = time.monotonic()
             with _until_told(run) as told, _display(order.quiet) as show, suppress(Stop):
@@ -216,7 +266,6 @@ def _grade(order: Order) -> int:
                     f"{listed(map(printable, left), most=MOST_NAMED)}. What is gone counts no "
                     f"more; {EARLIER} keeps its results."
                 )
-        before = _pages(order.out)
         try:
             with _writing(order.quiet):
                 book = render(
@@ -239,12 +288,8 @@ def _grade(order: Order) -> int:
             raise
         for notice in book.notices:
             tell(notice)
-        after = _pages(order.out)
-        if order.roster is None and after and (gone := len(before - after)):
-            complain(
-                f"{counted(gone, 'student')} of the gradebook as it was before handed in nothing, "
-                "and no --roster was given this time: without it they have no row."
-            )
+        if book.changed:
+            complain(book.changed)
     if not order.quiet:
         say_sentences(_summary(settings, class_folder, run.tally, book, seconds))
     if run.tally.unreadable < run.tally.total:
@@ -264,13 +309,6 @@ def _goes_on(doubt: str, yes: bool) -> bool:
         return click.confirm("Go on all the same?", err=True)
     complain("Nothing was graded. If the class list is right, give --yes.")
     return False
-
-
-def _pages(out: Path) -> set[Path]:
-    """The pages of the students of a gradebook."""
-    from grader.classroom.gradebook.write import REPORT, STUDENTS
-
-    return {*(out / REPORT / STUDENTS).glob("*.html")}
 
 
 def _fresh(order: Order, course: Course) -> Settings:

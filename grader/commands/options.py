@@ -46,6 +46,10 @@ class PathTo(click.Path):
 FILE, FOLDER, DIR = PathTo("FILE"), PathTo("FOLDER"), PathTo("DIR")
 
 
+AS_TYPED = "grader.as_typed"
+"""Under which a context has the texts of the options that `said_by` parses."""
+
+
 class Number(click.FloatRange):
     """A number in a range, in which click would take NaN to be."""
 
@@ -60,7 +64,8 @@ class Number(click.FloatRange):
 def said_by(parse: Callable[[Any], Any]) -> Callable[..., Any]:
     """A callback for click: what `parse` makes of an option, its ValueError as click's own."""
 
-    def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
+    def callback(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        context.meta.setdefault(AS_TYPED, {})[parameter.name] = value
         try:
             return None if value is None else parse(value)
         except ValueError as error:

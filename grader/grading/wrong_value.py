@@ -39,8 +39,8 @@ def wrong_value(
 def _digest(item: GradientEvidence, verdict: Verdict, references: References) -> str:
     """Where possible of what the gradient's own lines gave: nothing handed down is in that.
 
-    Empty where there is no value because a line raised, or one whose numbers are wrong on the
-    lecture's instance alone: the verdict's note says all that is known.
+    Empty where there is no value because a line raised or was stopped, or one whose numbers are
+    wrong on the lecture's instance alone: the verdict's note says all that is known.
     """
     checks = verdict.local_check, verdict.global_check
     if item.broken is not None:
@@ -59,6 +59,8 @@ def _digest(item: GradientEvidence, verdict: Verdict, references: References) ->
     # A word says of the whole value what is wrong with it; numbers only count all together.
     if (word := next((part for part in parts if not _is_number(part)), None)) is not None:
         return word
+    if verdict.outcome is Outcome.ERROR:  # what an endless loop left behind is nobody's value
+        return ""
     return f"value:{hashlib.sha256(' '.join(parts).encode('ascii')).hexdigest()[:12]}"
 
 

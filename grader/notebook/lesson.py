@@ -26,6 +26,7 @@ from grader.notebook.running_notebook import (
 )
 from grader.pictures.front_end import image_element, is_live
 from grader.pictures.gradient_error import measure_error
+from grader.printable import printable
 from grader.program.compare import compare
 from grader.program.references import prepare
 from grader.reports import wording
@@ -127,12 +128,16 @@ def insist(verdicts: Iterable[Verdict]) -> None:
     """Raise unless every gradient passes, by the rule of `grader check` and its exit code.
 
     Raises:
-        NotEveryGradientPasses: names those that do not pass; a `carried` one is among them.
+        NotEveryGradientPasses: names those that do not pass, each with the reason; a `carried`
+            one is among them.
     """
     others = [v for v in verdicts if v.outcome is not Outcome.PASS]
     if others:
         named = ", ".join(f"{v.name} ({wording.word(v.outcome)})" for v in others)
-        raise NotEveryGradientPasses(f"Not every gradient of this check passes: {named}.")
+        # nbval prints nothing else of what was shown.
+        why = [f"{v.name}: {said}" for v in wording.wrong(others) if (said := wording.in_short(v))]
+        said = f"Not every gradient of this check passes: {named}."
+        raise NotEveryGradientPasses(" ".join([said, *map(printable, why)]))
 
 
 def points(*gradients: str) -> int:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 
+_SMALL = re.compile(r"\b\d+(?:\.\d+)?e-\d+\b")
+"""A number such as 1e-5, in which a browser would break a line."""
+
 _SHAPE = re.compile(r"[(\[]\d+(, \d+)+[)\]]")
 
 
@@ -45,16 +48,16 @@ def make_environment(*folders: Path) -> jinja2.Environment:
 def marked(text: str) -> Markup:
     """Put the text on one line, safe to show, with `code` in an element of its own.
 
-    A shape in a sentence does not break over two lines.
+    A small number, or a shape in a sentence, does not break over two lines.
 
-    >>> str(marked("`h` < 1"))
-    '<code>h</code> &lt; 1'
+    >>> str(marked("`h` < 1e-5"))
+    '<code>h</code> &lt; <span class="number">1e-5</span>'
     """
     pieces = re.split(r"`([^`]+)`", str(escape(printable(text))))
     # Code that is copied should have the spaces that Python reads.
     pieces[::2] = [_SHAPE.sub(_unbroken, said) for said in pieces[::2]]
     pieces[1::2] = [f"<code>{code}</code>" for code in pieces[1::2]]
-    return Markup("".join(pieces))
+    return Markup(_SMALL.sub(r'<span class="number">\g<0></span>', "".join(pieces)))
 
 
 def _unbroken(shape: re.Match[str]) -> str:

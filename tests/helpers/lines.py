@@ -15,6 +15,7 @@ from grader.classroom.run.line import Line, read_line
 from grader.classroom.run.results import Results
 from grader.classroom.run.settings import Settings, installed_versions
 from grader.program.course import built_in_course
+from grader.reports.as_json import strict
 from grader.worker.terms import Limits
 
 Document = dict[str, Any]
@@ -85,7 +86,8 @@ def gradient(name: str, letter: str, **changes: Any) -> Document:
 
 
 def as_line(document: Document) -> Line:
-    return read_line(json.dumps(document))
+    # No line that was written has half a surrogate pair.
+    return read_line(json.dumps(strict(document)))
 
 
 def journal(path: Path, lines: Sequence[Document], convention: str = "plain") -> Path:

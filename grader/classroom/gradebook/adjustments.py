@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
@@ -62,6 +62,11 @@ class Change:
     comment: str = ""
 
     @property
+    def key(self) -> str:
+        """By which the same points are known when the file is read again."""
+        return "\t".join((self.student, self.notebook, self.gradient, str(self.points)))
+
+    @property
     def sets(self) -> frozenset[str]:
         """What a later line about the same replaces; a comment alone is something, too."""
         said = {"points": self.points, "excused": self.excused, "due": self.due}
@@ -74,8 +79,18 @@ Adjustments = Mapping[str, tuple[Change, ...]]
 
 NONE: Adjustments = MappingProxyType({})
 
+Awarded = Mapping[str, Fraction]
+"""Out of how many points those were given that a change sets, by `Change.key`."""
 
-def unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> str:
+NONE_AWARDED: Awarded = MappingProxyType({})
+
+
+def unfit(
+    change: Change,
+    most: Mapping[str, Fraction],
+    rubric: Rubric,
+    awarded: Awarded = NONE_AWARDED,
+) -> str:
     """Why a change is not about a gradebook of these notebooks, as a sentence; or "".
 
     `most` are the gradebook's notebooks with their points; `rubric` says those of a gradient.
@@ -86,17 +101,31 @@ def unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> str:
         return ""
     if not change.notebook and len(most) > 1:
         return f"of which notebook are the points? There are {listed(most)}."
-    what = notebook = change.notebook or next(iter(most))
-    limit = most[notebook]
-    if change.gradient:
-        what = f"{change.gradient} in {notebook}"
-        asked = rubric.course.gradients(notebook)
-        limit = next(rubric.worth(*each) for each in asked if each[1] == change.gradient)
-    if change.points > limit:
-        return (
-            f"{points_text(change.points)} are more points than the {points_text(limit)} of {what}."
-        )
-    return ""
+    limit = awarded.get(change.key, out_of(change, most, rubric))
+    if change.points <= limit:
+        return ""
+    notebook = change.notebook or next(iter(most))
+    what = f"{change.gradient} in {notebook}" if change.gradient else notebook
+    return f"{points_text(change.points)} are more points than the {points_text(limit)} of {what}."
+
+
+def out_of(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> Fraction:
+    """The most that what a change is about can earn."""
+    notebook = change.notebook or next(iter(most))
+    if not change.gradient:
+        return most[notebook]
+    asked = rubric.course.gradients(notebook)
+    return next(rubric.worth(*each) for each in asked if each[1] == change.gradient)
+
+
+def in_share(
+    change: Change, most: Mapping[str, Fraction], rubric: Rubric, awarded: Awarded
+) -> Change:
+    """The change with points that are the same share of today's most as they were of the first."""
+    given = awarded.get(change.key)
+    if change.points is None or not given or (now := out_of(change, most, rubric)) == given:
+        return change
+    return replace(change, points=rubric.total(change.points * now / given))
 
 
 def read_adjustments(path: Path, course: Course, students: Iterable[Student]) -> Adjustments:
@@ -117,8 +146,8 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
     ids, known = set[str](), defaultdict[str, set[str]](set)
     for student in students:
         ids.add(student.id)
-        for key in filter(None, (student.id, student.email)):
-            known[key.casefold()].add(student.id)
+        for key in filter(None, (student.id, student.email, student.name, *student.keys)):
+            known[_key(key)].add(student.id)
     find = partial(_id_of, ids=ids, known=known)
     between = {",": "comma", ";": "semicolon"}.get(table.form.delimiter, "sign between cells")
     found, complaints = [], []
@@ -161,10 +190,10 @@ def _in_force(found: Sequence[Change]) -> Adjustments:
 
 
 def _id_of(text: str, ids: Collection[str], known: Mapping[str, set[str]]) -> str:
-    """Whom a line is about: `known` has the ids and addresses, whatever their capitals."""
+    """Whom a line is about: `known` has all that students are called by, whatever its capitals."""
     if text in ids:
         return text
-    found = known.get(text.casefold(), set())
+    found = known.get(_key(text), set())
     if len(found) == 1:
         return next(iter(found))
     if found:
@@ -174,9 +203,15 @@ def _id_of(text: str, ids: Collection[str], known: Mapping[str, set[str]]) -> st
     meant = (
         f"did you mean {listed(map(printable, close), 'or')}?"
         if close
-        else "an id is what the column id of grades.csv has, or an email address."
+        else "an id is what the column id of grades.csv has, or the class list's login, SIS id, "
+        "email address or name."
     )
     raise ValueError(f"nobody in the class has the id {printable(text)!r}; {meant}")
+
+
+def _key(text: str) -> str:
+    """What is looked up: "Lovelace, Ada" is "ada lovelace", too."""
+    return " ".join(sorted(text.casefold().replace(",", " ").split()))
 
 
 def _change(

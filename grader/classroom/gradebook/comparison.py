@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from grader.classroom.gradebook.adjustments import NONE, Adjustments
-from grader.classroom.gradebook.make_cell import Attempts
-from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.read_grades import (
-    Grades,
-    NoGradebook,
-    read_grades,
-    refuse_other_course,
-)
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
-from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Row, Status
-from grader.classroom.gradebook.write import lines_of
-from grader.classroom.intake.class_folder import ClassFolder
-from grader.classroom.run.results import RESULTS, Results
+from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Status
+from grader.classroom.run.results import RESULTS, UNFINISHED, Results
 from grader.reports.wording import WRONG
 from grader.submission.notebook_file import shown
 from grader.user_error import UserError
@@ -33,39 +21,58 @@ Shares = tuple[Fraction, Fraction, Fraction]
 """Of all gradients that were handed in: right, wrong, not yet done."""
 
 
+class NoGradebook(UserError):
+    """The folder is none that `grader grade` has written; the message is a sentence."""
+
+
+Outcomes = tuple[tuple[str, ...], str]
+"""The gradients of a notebook from the loss down, and the letter of each one's outcome."""
+
+
+@dataclass(slots=True)
+class Standing:
+    """How a student stands: the points, and of each notebook that counts the outcomes.
+
+    `excused` is True where nothing counts.
+    """
+
+    points: Fraction = Fraction(0)
+    excused: bool = True
+    adjusted: bool = False
+    notebooks: dict[str, Outcomes] = field(default_factory=dict)
+
+    def earned(self, notebook: str) -> dict[Gradient, bool]:
+        """Whether each gradient of a notebook earns its points."""
+        gradients, letters = self.notebooks.get(notebook, ((), ""))
+        pairs = zip(gradients, letters, strict=True)
+        return {(notebook, name): OUTCOMES[letter] in EARNS_POINTS for name, letter in pairs}
+
+
 @dataclass(frozen=True, slots=True)
 class Book:
     """What a comparison needs of a gradebook.
 
-    `rows` has the table's rows of who is in it, `mistakes` how many students made which in which
-    gradient. `names` are those that its `grades.csv` knows.
+    `students` are those who handed in a file, `mistakes` how many of them made which in which
+    gradient.
     """
 
     names: Mapping[str, str]
-    rows: Mapping[str, Row]
+    students: Mapping[str, Standing]
     mistakes: Counter[tuple[Gradient, str]]
     seeds: frozenset[int]
 
     def points(self, student: str) -> Fraction | None:
         """A student's points; None for who is excused."""
-        row = self.rows[student]
-        return None if row.status is Status.EXCUSED else row.points
-
-    def outcomes(self, student: str) -> dict[Gradient, Outcome]:
-        """A student's outcomes, in the order of the course."""
-        return {
-            (cell.column.notebook, gradient): OUTCOMES[letter]
-            for cell in self.rows[student].cells
-            if cell.counts
-            for gradient, letter in zip(cell.counts.gradients, cell.counts.outcomes, strict=True)
-        }
+        standing = self.students[student]
+        return None if standing.excused else standing.points
 
     @property
     def shares(self) -> Shares | None:
         """How much is right, wrong, and not yet done; None where nothing was graded."""
         letters = Counter[str]()
-        for cell in (cell for row in self.rows.values() for cell in row.cells):
-            letters.update(cell.counts.outcomes if cell.counts else "")
+        for standing in self.students.values():
+            for _, outcomes in standing.notebooks.values():
+                letters.update(outcomes)
         total = letters.total()
         if not total:
             return None
@@ -79,8 +86,9 @@ class Book:
 class Moved:
     """A student of both gradebooks whose points, or gradients, are not what they were.
 
-    Points are None where the student was excused. `adjusted` is True if the points are, in one of
-    them, what the instructor made of them.
+    Points are None where the student was excused. `absent` are notebooks that were handed in for
+    the old one only. `adjusted` is True if the points are, in one of them, what the instructor made
+    of them.
     """
 
     student: str
@@ -88,7 +96,13 @@ class Moved:
     after: Fraction | None
     gained: tuple[Gradient, ...]
     lost: tuple[Gradient, ...]
+    absent: tuple[str, ...]
     adjusted: bool
+
+    @property
+    def moved(self) -> bool:
+        """True if anything is not what it was."""
+        return self.before != self.after or bool(self.gained or self.lost or self.absent)
 
     @property
     def by(self) -> Fraction:
@@ -127,18 +141,11 @@ class Comparison:
     values_known: bool
 
 
-def read_book(
-    folder: Path,
-    rubric: Rubric,
-    attempts: Attempts = Attempts.LATEST,
-    adjustments: Adjustments = NONE,
-) -> Book:
-    """Read a gradebook's results; with its options, what counts is what counts in its report.
+def read_book(folder: Path) -> Book:
+    """Read a gradebook as `grader grade` wrote it: what counts there counts here.
 
     Raises:
-        NoGradebook: there are no results in the folder.
-        OtherCourse: they are of notebooks that the rubric's course does not have.
-        UnusableAdjustment: a line of the adjustments does not fit what was handed in.
+        NoGradebook: there is none in the folder.
         BrokenResults: a line of the results is not a result.
         OSError: they cannot be read.
     """
@@ -148,43 +155,58 @@ def read_book(
             f"{shown(folder)} holds no gradebook ({RESULTS}): name the folder that `grader grade` "
             "was given as --out."
         )
-    try:
-        written = read_grades(folder)
-    except UserError:  # then ids have to do for names
-        written = Grades((), {})
-    if not rubric.notebooks:  # then those count that `grades.csv` has
-        due = tuple(name for name in rubric.course.notebooks if name in written.most)
-        rubric = replace(rubric, notebooks=due)
-    names = {row.student.id: row.student.name for row in written.rows if row.student.name}
-    nobody = ClassFolder(folder, "", (), ())
-    table = build_table(nobody, results, rubric, attempts, adjustments)
+    if (folder / UNFINISHED).exists():
+        raise NoGradebook(
+            f"{shown(folder)} is not written to its end: give `grader grade` again. Nothing is "
+            "graded again."
+        )
     mistakes: Counter[tuple[Gradient, str]] = Counter()
-    seeds, notebooks = set(), set()
+    seeds, present = set[int](), set[str]()
+    students: dict[str, Standing] = defaultdict(Standing)
+    same: dict[tuple[str, ...], tuple[str, ...]] = {}
+    """Equal lists of names kept once: they would be most of a class."""
     with Results(results) as opened:
-        for row in table.rows:
-            counting = {cell.counts.id for cell in row.cells if cell.counts}
-            for line in lines_of(row, opened).values():
-                seeds.add(line.run.seed)
-                if line.report is None:
-                    continue
-                notebook = sys.intern(line.report.notebook)
-                notebooks.add(notebook)
-                if line.file.id in counting:
-                    mistakes.update(
-                        ((notebook, sys.intern(verdict.name)), mistake_key(verdict))
-                        for verdict in line.report.verdicts
-                        if verdict.outcome in WRONG
-                    )
-    refuse_other_course(folder, notebooks, rubric.course)
-    rows = {row.student.id: row for row in table.rows}
-    return Book(names, rows, mistakes, frozenset(seeds))
+        counts: dict[str, str] = {}
+        for id_, notebook, status, points, _, file in opened.book("grade"):
+            students[id_].points += Fraction(points)
+            students[id_].excused &= status == Status.EXCUSED
+            counts[file] = sys.intern(notebook)
+        names: dict[str, str] = {}
+        for id_, name, *_, adjusted in opened.book("person"):
+            names |= {id_: name} if name else {}
+            students[id_].adjusted = bool(adjusted)
+        for line in opened.lines():
+            present.add(line.file.student)
+            if line.report is None or line.file.id not in counts:
+                continue
+            seeds.add(line.run.seed)
+            notebook, verdicts = counts[line.file.id], line.report.verdicts
+            gradients = tuple(sys.intern(verdict.name) for verdict in verdicts)
+            letters = "".join(LETTERS[verdict.outcome] for verdict in verdicts)
+            outcomes = same.setdefault(gradients, gradients), letters
+            students[line.file.student].notebooks[notebook] = outcomes
+            mistakes.update(
+                ((notebook, name), mistake_key(verdict))
+                for name, verdict in zip(gradients, verdicts, strict=True)
+                if verdict.outcome in WRONG
+            )
+    if not present <= students.keys():
+        raise NoGradebook(
+            f"{shown(folder)} has results and no grades of theirs: give `grader grade` again. "
+            "Nothing is graded again."
+        )
+    return Book(names, {id_: students[id_] for id_ in present}, mistakes, frozenset(seeds))
 
 
 def compare(old: Book, new: Book) -> Comparison:
     """Compare two gradebooks of one course, student by student."""
-    both = sorted(old.rows.keys() & new.rows.keys())
+    both = sorted(old.students.keys() & new.students.keys())
     looked_at = [_moved(student, old, new) for student in both]
-    moved = [each for each in looked_at if each.before != each.after or each.gained or each.lost]
+    moved = [
+        each
+        for each in looked_at
+        if each.before != each.after or each.gained or each.lost or each.absent
+    ]
     moved.sort(key=lambda each: (-abs(each.by), each.student))
     values_known = old.seeds == new.seeds
     before, after = (_comparable(book.mistakes, values_known) for book in (old, new))
@@ -199,22 +221,31 @@ def compare(old: Book, new: Book) -> Comparison:
         new,
         tuple(moved),
         len(both) - len(moved),
-        tuple(sorted(old.rows.keys() - new.rows.keys())),
-        tuple(sorted(new.rows.keys() - old.rows.keys())),
+        tuple(sorted(old.students.keys() - new.students.keys())),
+        tuple(sorted(new.students.keys() - old.students.keys())),
         tuple(changes),
         values_known,
     )
 
 
 def _moved(student: str, old: Book, new: Book) -> Moved:
-    before, after = old.outcomes(student), new.outcomes(student)
-    earned = {gradient for gradient, outcome in before.items() if outcome in EARNS_POINTS}
-    earns = {gradient for gradient, outcome in after.items() if outcome in EARNS_POINTS}
-    # In the order of the course, from the loss down.
-    gained = tuple(gradient for gradient in after if gradient in earns - earned)
-    lost = tuple(gradient for gradient in before if gradient in earned - earns)
-    adjusted = old.rows[student].adjusted or new.rows[student].adjusted
-    return Moved(student, old.points(student), new.points(student), gained, lost, adjusted)
+    before, after = old.students[student], new.students[student]
+    gained, lost = list[Gradient](), list[Gradient]()
+    for notebook in after.notebooks:
+        earned, earns = before.earned(notebook), after.earned(notebook)
+        # In the order of the course, from the loss down.
+        gained += [gradient for gradient in earns if earns[gradient] and not earned.get(gradient)]
+        lost += [gradient for gradient in earned if earned[gradient] and not earns.get(gradient)]
+    return Moved(
+        student,
+        old.points(student),
+        new.points(student),
+        tuple(gained),
+        tuple(lost),
+        # Nothing is lost that was not tried again.
+        tuple(sorted(before.notebooks.keys() - after.notebooks.keys())),
+        before.adjusted or after.adjusted,
+    )
 
 
 def _comparable(

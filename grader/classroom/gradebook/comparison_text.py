@@ -86,6 +86,7 @@ def _moved_row(each: Moved, names: Mapping[str, str]) -> list[str]:
         for word, gradients in (("now right:", each.gained), ("no longer:", each.lost))
         if gradients
     ]
+    said += [f"not handed in again: {listed(map(number_of, each.absent))}"] if each.absent else []
     said += ["adjusted by the instructor"] if each.adjusted else []
     before, after = (
         "excused" if points is None else points_text(points) for points in (each.before, each.after)

@@ -6,10 +6,11 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 
-from grader.classroom.gradebook.platform_form import SCALE_TO_PLATFORM, Scale
+from grader.classroom.gradebook.platform_form import Scale
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import Cell, Row, Status, Table
 from grader.classroom.spreadsheet import FOR_EXCEL, CsvForm, beginning_escaped, escaped
@@ -58,7 +59,7 @@ def write_csv(path: Path, rows: Iterable[Sequence[str]], form: CsvForm = FOR_EXC
         text.detach()  # it flushes, and leaves closing to `whole_file`
 
 
-def write_grades(table: Table, path: Path, scale: Scale = SCALE_TO_PLATFORM) -> None:
+def write_grades(table: Table, path: Path, scale: Scale = "platform") -> None:
     """Write the gradebook; a notebook that is missing has 0 points and says so under `status`.
 
     Where points are scaled to a number, it has the grade as well.
@@ -67,7 +68,7 @@ def write_grades(table: Table, path: Path, scale: Scale = SCALE_TO_PLATFORM) -> 
     for column in table.columns:
         header += [column.notebook, f"{column.notebook} max"]
     header += ["total", "total max"]
-    header += ["grade", "grade max"] if scale.to is not None else []
+    header += ["grade", "grade max"] if isinstance(scale, Fraction) else []
     header += ["status", "late", "flags", "flag kinds"]
     header += ["superseded files", "attempts", "adjusted", "comment"]
     write_csv(path, chain([header], (_cells(row, scale) for row in table.rows)))
@@ -81,10 +82,10 @@ def _cells(row: Row, scale: Scale) -> list[str]:
     kinds = Counter(row.flags)
     adjusted = [f"{c.column.notebook}: {', '.join(c.adjusted)}" for c in row.cells if c.adjusted]
     grade = []
-    if scale.to is not None:
+    if isinstance(scale, Fraction):
         most = row.max_points
-        grade = [points_text(round(row.points / most * scale.to, 2)) if most else ""]
-        grade.append(points_text(scale.to))
+        grade = [points_text(round(row.points / most * scale, 2)) if most else ""]
+        grade.append(points_text(scale))
     return [
         *cells,
         points_text(row.points),

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from grader.classroom.gradebook.adjustments import Change, UnusableAdjustment
-from grader.classroom.gradebook.rubric import Rubric, points_text
+from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import NO_POINTS, Cell, Column, FileResult, Status
 from grader.classroom.intake.class_folder import HandedIn
 from grader.printable import printable, there_are
@@ -66,6 +66,8 @@ def _cell(
     dues = [change.due for change in whole if change.due]
     unreadable = tuple(file for file in files if file.error)
     graded = in_order([_due_at(file, dues) for file in files if not file.error])
+    due = dues[-1] if dues else rubric.due
+    kept = {file.id: rubric.kept(_moment(file), due) if file.late else ONE for file in graded}
     excused = _excused(changes, column)
     set_points = {
         c.gradient: c.points
@@ -75,7 +77,7 @@ def _cell(
     altogether = len(excused) == len(column.gradients)
     without = set[str]() if altogether else excused
     earns = {
-        file.id: rubric.total(_earned(file, column, set_points, without), file.late)
+        file.id: rubric.total(_earned(file, column, set_points, without), kept[file.id])
         for file in graded
     }
     taken, why = _taken(graded, earns, attempts, whole, column.notebook)
@@ -85,7 +87,7 @@ def _cell(
     if taken:
         points, status = earns[taken.id], Status.LATE if taken.late else Status.GRADED
     elif set_points:
-        points = rubric.total(_earned(None, column, set_points, without), late=False)
+        points = rubric.total(_earned(None, column, set_points, without))
         status = Status.AWARDED
     for change in whole:
         if change.points is not None:
@@ -105,6 +107,7 @@ def _cell(
         why=why,
         earns=earns if len(graded) > 1 else NO_POINTS,
         set_points=set_points or NO_POINTS,
+        kept=kept[taken.id] if taken else ONE,
         untimed=bool(dues and taken and not taken.submitted),
     )
 
@@ -116,7 +119,7 @@ def _due_at(file: FileResult, dues: Sequence[datetime]) -> FileResult:
     """
     if not dues:
         return file
-    moment = datetime.fromisoformat(file.submitted) if file.submitted else None
+    moment = _moment(file)
     return replace(file, late=moment is not None and moment > dues[-1].astimezone())
 
 
@@ -271,7 +274,12 @@ def _criteria(files: Sequence[FileResult]) -> list[tuple[str, Callable[[FileResu
 
 
 def _handed_in(file: FileResult) -> float:
-    return datetime.fromisoformat(file.submitted).timestamp() if file.submitted else 0.0
+    moment = _moment(file)
+    return moment.timestamp() if moment else 0.0
+
+
+def _moment(file: FileResult) -> datetime | None:
+    return datetime.fromisoformat(file.submitted) if file.submitted else None
 
 
 def _by(files: Sequence[FileResult], chosen: FileResult) -> str:

@@ -7,17 +7,28 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from fractions import Fraction
 from operator import attrgetter
 from pathlib import Path
 
-from grader.classroom.gradebook.adjustments import NONE, Adjustments, refuse, unfit
+from grader.classroom.gradebook.adjustments import (
+    NONE,
+    NONE_AWARDED,
+    Adjustments,
+    Awarded,
+    in_share,
+    out_of,
+    refuse,
+    unfit,
+)
+from grader.classroom.gradebook.lost_work import why_lost
 from grader.classroom.gradebook.make_cell import Attempts, files_named, make_cell, no_attempt
 from grader.classroom.gradebook.platform_form import column_for
 from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Column, FileResult, Row, Table
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
-from grader.classroom.run.line import Line
+from grader.classroom.run.line import Brief
 from grader.classroom.run.results import Results
 from grader.printable import printable
 from grader.program.course import Course
@@ -57,10 +68,11 @@ def build_table(
     """Equal lists of names kept once: they would be most of a class."""
     modified = {file.id: file.modified for file in class_folder.handed_in}
     with Results(results) as opened:
-        for line in opened.lines():
-            file = _file_result(line, same, rubric.course, modified.get(line.file.id))
+        awarded = _awarded(opened)
+        for line in opened.briefs():
+            file = _file_result(line, same, rubric.course, modified.get(line.id))
             files[file.id] = file
-            sandboxes[line.run.sandbox] += line.report is not None
+            sandboxes[line.run.sandbox] += line.error is None
             versions.add(line.run.versions)
     of_student: dict[str, list[FileResult]] = defaultdict(list)
     for file in files.values():
@@ -74,13 +86,20 @@ def build_table(
     names, left_out = _due(files.values(), rubric, named)
     columns = tuple(_column(name, rubric) for name in names)
     most = {column.notebook: column.max_points for column in columns}
-    refuse([f"{each.where}: {why}" for each in changed if (why := unfit(each, most, rubric))])
+    refuse(
+        [f"{each.where}: {why}" for each in changed if (why := unfit(each, most, rubric, awarded))]
+    )
+    awarded = {
+        change.key: awarded.get(change.key) or out_of(change, most, rubric)
+        for change in changed
+        if change.points is not None
+    }
 
     def row(id_: str) -> Row:
         by_notebook: dict[str, list[FileResult]] = defaultdict(list)
         for file in sorted(of_student[id_], key=attrgetter("id")):
             by_notebook[file.notebook].append(file)
-        changes = adjustments.get(id_, ())
+        changes = [in_share(each, most, rubric, awarded) for each in adjustments.get(id_, ())]
         cells = tuple(
             make_cell(column, by_notebook.pop(column.notebook, []), rubric, attempts, changes)
             for column in columns
@@ -91,10 +110,27 @@ def build_table(
 
     rows = tuple(map(row, sorted({*known, *of_student})))
     counts = dict(sorted((+sandboxes).items()))
-    return Table(columns, rows, counts, frozenset(versions), left_out)
+    return Table(columns, rows, counts, frozenset(versions), left_out, awarded)
 
 
-def refuse_early(adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[HandedIn]) -> None:
+def awarded_in(results: Path) -> Awarded:
+    """Out of how many points the instructor's own were given in an earlier run, if any."""
+    if not results.is_file():
+        return {}
+    with Results(results) as opened:
+        return _awarded(opened)
+
+
+def _awarded(results: Results) -> Awarded:
+    return {key: Fraction(out) for key, out in results.book("award")}
+
+
+def refuse_early(
+    adjustments: Adjustments,
+    rubric: Rubric,
+    handed_in: Iterable[HandedIn],
+    awarded: Awarded = NONE_AWARDED,
+) -> None:
     """Raise UnusableAdjustment, before anything is graded, where a line cannot apply in any case.
 
     Which notebook a file is only grading tells: what depends on that, `build_table` refuses.
@@ -107,7 +143,8 @@ def refuse_early(adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[H
     complaints = []
     for change in (each for changes in adjustments.values() for each in changes):
         # Points without a notebook are those of the only one that was handed in, perhaps.
-        if (change.notebook or rubric.notebooks) and (why := unfit(change, most, rubric)):
+        known = change.notebook or rubric.notebooks
+        if known and (why := unfit(change, most, rubric, awarded)):
             complaints.append(f"{change.where}: {why}")
         elif change.attempt and not files_named(files[change.student], change):
             there = [printable(file.path) for file in files[change.student]]
@@ -116,28 +153,27 @@ def refuse_early(adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[H
 
 
 def _file_result(
-    line: Line,
+    line: Brief,
     same: dict[tuple[str, ...], tuple[str, ...]],
     course: Course,
     modified: float | None,
 ) -> FileResult:
     """What a table keeps of a line; equal texts are kept once."""
-    file, report = line.file, line.report
-    verdicts = report.verdicts if report else ()
-    gradients = tuple(verdict.name for verdict in verdicts)
+    gradients = tuple(gradient.name for gradient in line.gradients)
     return FileResult(
-        id=file.id,
-        student=sys.intern(file.student),
-        path=file.id if file.path == file.id else file.path,
-        late=file.late,
-        submitted=file.submitted,
-        attempt=file.attempt,
+        id=line.id,
+        student=sys.intern(line.student),
+        path=line.id if line.file == line.id else line.file,
+        late=line.late,
+        submitted=line.submitted,
+        attempt=line.attempt,
         modified=modified,
-        notebook=sys.intern(report.notebook if report else _notebook_of(file.path, course)),
+        notebook=sys.intern(line.notebook or _notebook_of(line.file, course)),
         gradients=same.setdefault(gradients, gradients),
-        outcomes="".join(LETTERS[verdict.outcome] for verdict in verdicts),
+        outcomes="".join(LETTERS[gradient.verdict] for gradient in line.gradients),
         error=line.error or "",
         flags=tuple(sys.intern(flag.kind) for flag in line.flags),
+        lost=why_lost(line.gradients),
     )
 
 

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TypeGuard
+from typing import Literal, TypeGuard
 
 from grader.classroom.gradebook.rubric import MOST, number_in, points_text
 from grader.classroom.gradebook.table import Column, Table
-from grader.classroom.intake.class_folder import ClassFolder, Remark, Roster
+from grader.classroom.intake.class_folder import ClassFolder, Roster
 from grader.classroom.intake.platform_layouts import MOODLE
+from grader.classroom.notices import Note, Notice
 from grader.close_names import nearest
 from grader.printable import listed, printable, there_are
 from grader.user_error import UserError
@@ -31,27 +32,16 @@ class UnknownColumn(UserError):
     """A column cannot take the points: Canvas has none of that name, or it is another's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """To `to` points; or, where that is None, to the most that the platform's own column takes.
+Scale = Fraction | Literal["platform", "none"]
+"""What all points together are scaled to: a number, the platform's own maximum, or nothing."""
 
-    `keeps` is true where points stay as they are, whatever a platform takes.
-    """
 
-    to: Fraction | None = None
-    keeps: bool = False
-
-    def target(self, platform: Fraction | None) -> Fraction | None:
-        """What all points become, given the platform's maximum; None where points stay points."""
-        return None if self.keeps else self.to if self.to is not None else platform
+_WORDS: Mapping[str, Scale] = {"platform": "platform", "none": "none"}
 
 
 def factor(target: Fraction | None, most: Fraction) -> Fraction:
     """What points are multiplied with, of which `most` can be earned."""
     return Fraction(1) if target is None or not most else target / most
-
-
-SCALE_TO_PLATFORM = Scale()
 
 
 def read_scale(text: str) -> Scale:
@@ -60,10 +50,10 @@ def read_scale(text: str) -> Scale:
     Raises:
         ValueError: it is none of these; the message is a sentence.
     """
-    if text in ("platform", "none"):
-        return Scale(keeps=text == "none")
+    if word := _WORDS.get(text):
+        return word
     if (number := maximum_in(text)) is not None and number <= MOST:
-        return Scale(number)
+        return number
     raise ValueError(f"{printable(text)!r} is no scale: write platform, none, or a number above 0.")
 
 
@@ -86,7 +76,7 @@ class PlatformForm:
     which the sum of all does.
     """
 
-    scale: Scale = SCALE_TO_PLATFORM
+    scale: Scale = "platform"
     canvas_columns: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -145,10 +135,12 @@ def target(
     `platform` is the column's maximum there, None where it is not known. `most` is scaled to itself
     then, so that a student who is excused from a part gets the share of the rest.
     """
-    if form.scale.to is None:
-        return form.scale.target(platform or most)
+    if form.scale == "none":
+        return None
+    if form.scale == "platform":
+        return platform or most
     # That is what all notebooks together become.
-    return form.scale.to * most / table.max_points if table.max_points else None
+    return form.scale * most / table.max_points if table.max_points else None
 
 
 def is_canvas_export(roster: Roster | None) -> TypeGuard[Roster]:
@@ -197,18 +189,11 @@ def about_platform(
     everything = [column.notebook for column in table.columns]
     columns = assignments(table, roster, form) if is_canvas_export(roster) else []
     if new := [each.name for each in columns if each.name not in roster.header]:
-        yield (
-            f"The export that was given as --roster has no column for {listed(new)}: Canvas will "
-            "offer to make a new assignment. --canvas-column names one that is there."
-        )
+        yield Notice("no-column", columns=listed(new))
     if not most:
         return
     if class_folder.convention == MOODLE and not is_moodle_worksheet(roster):
-        yield (
-            f"The class list is not taken for Moodle's grading worksheet, whose header has "
-            f"{MOODLE_COLUMNS[0]!r} where Moodle is set to English: there is no moodle.csv, and "
-            "Moodle's maximum is not checked."
-        )
+        yield Notice("no-worksheet", column=repr(MOODLE_COLUMNS[0]))
     for each in columns:
         if each.platform is not None:
             whose = [each.column.notebook] if each.column is not None else everything
@@ -217,7 +202,7 @@ def about_platform(
     if is_moodle_worksheet(roster) and (name := roster.column(MAXIMUM)):
         written = {maximum_in(roster.at(row.cells, name)) for row in roster.rows}
         for maximum in sorted(each for each in written if each is not None):
-            by = factor(form.scale.target(maximum), most)
+            by = factor(target(form, maximum, most, table), most)
             yield from _differs("Moodle's", maximum, most, by, everything, chosen)
 
 
@@ -230,11 +215,17 @@ def _differs(
     scaled = f"scaled to {points_text(round(most * by, 2))}" if by != 1 else "not scaled"
     which = "" if chosen else " --due-notebooks says which notebooks count."
     differ = "" if most * by == maximum else " The two differ: --scale platform mends that."
-    said = (
-        f"{printable(whose)} maximum is {points_text(maximum)}, and {listed(notebooks)} {are} "
-        f"worth {points_text(most)}: points are {scaled}.{differ}{which}"
+    kind = Notice if differ or which else Note
+    yield kind(
+        "maximum",
+        whose=printable(whose),
+        maximum=points_text(maximum),
+        notebooks=f"{listed(notebooks)} {are}",
+        most=points_text(most),
+        scaled=scaled,
+        mend=differ,
+        which=which,
     )
-    yield said if differ or which else Remark(said)
 
 
 def _own(name: str, roster: Roster) -> str:

@@ -6,11 +6,13 @@ import math
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from grader.classroom.notebook_called import notebook_called
 from grader.close_names import did_you_mean
 from grader.printable import printable
 from grader.program.course import Course, built_in_course
@@ -25,8 +27,9 @@ PLACES = 6
 """Decimals of points: a rubric rounds to no finer step."""
 
 _FINEST = Decimal("1e-9")
-_SHARES = ("carried", "late")
-_SETTINGS = ("default", *_SHARES, "round", "notebooks")
+_SETTINGS = ("default", "carried", "late", "round", "notebooks")
+_PER_DAY = ("per_day", "most")
+_DAY = timedelta(days=1)
 
 
 class UnusableRubric(UserError):
@@ -39,7 +42,8 @@ class Rubric:
 
     `points` are those of gradients, by exercise's prefix and name; `defaults` those of an
     exercise's other gradients, by prefix; `default` of all others. `carried` and `late` are
-    shares of them. A notebook's points are rounded to a multiple of `step`, halves up.
+    shares of them; or a late notebook loses `per_day` for each day begun, of `most_days` at most,
+    counted from what is `due`. A notebook's points are rounded to a multiple of `step`, halves up.
     `notebooks` are the columns of the gradebook; where there are none, what the class handed in.
     `course` is the one that the gradients belong to.
     """
@@ -49,6 +53,9 @@ class Rubric:
     defaults: Mapping[str, Fraction] = field(default_factory=dict)
     carried: Fraction = ONE
     late: Fraction = ONE
+    per_day: Fraction = Fraction(0)
+    most_days: int = 1
+    due: datetime | None = None
     step: Fraction = Fraction(1, 100)
     notebooks: tuple[str, ...] = ()
     course: Course = field(default_factory=built_in_course)
@@ -67,12 +74,21 @@ class Rubric:
         """What a notebook can earn, `without` some of its gradients."""
         asked = self.course.gradients(notebook)
         worth = (self.worth(*each) for each in asked if each[1] not in without)
-        return self.total(sum(worth, Fraction(0)), late=False)
+        return self.total(sum(worth, Fraction(0)))
 
-    def total(self, earned: Fraction, late: bool) -> Fraction:
-        """A notebook's points, from those of its gradients."""
-        points = earned * (self.late if late else ONE)
-        return math.floor(points / self.step + Fraction(1, 2)) * self.step
+    def kept(self, submitted: datetime | None, due: datetime | None) -> Fraction:
+        """The share of its points that a late notebook keeps.
+
+        Where nobody knows by how much it is late, a day has begun. A time without a zone is one of
+        this machine's.
+        """
+        late_by = submitted - due.astimezone() if submitted and due else _DAY
+        days = max(math.ceil(late_by / _DAY), 1)
+        return max(self.late - self.per_day * min(days, self.most_days), Fraction(0))
+
+    def total(self, earned: Fraction, kept: Fraction = ONE) -> Fraction:
+        """A notebook's points, from those of its gradients and the share that it keeps."""
+        return math.floor(earned * kept / self.step + Fraction(1, 2)) * self.step
 
 
 def points_text(points: Fraction) -> str:
@@ -116,7 +132,11 @@ def parse_rubric(text: str, course: Course) -> Rubric:
         said = printable(str(error)) or "nested too deeply"
         raise UnusableRubric(f"it is not TOML ({said}).") from error
     asked = {outline.prefix: outline.gradients for outline in course.exercises}
-    tables = {name: value for name, value in document.items() if isinstance(value, dict)}
+    tables = {
+        name: value
+        for name, value in document.items()
+        if isinstance(value, dict) and name not in _SETTINGS
+    }
     settings = {name: value for name, value in document.items() if name not in tables}
     for name in settings:
         if name in asked:
@@ -133,16 +153,19 @@ def parse_rubric(text: str, course: Course) -> Rubric:
                 continue
             _refuse_unknown(f"gradient of [{prefix}]", name, asked[prefix])
             points[prefix, name] = _number(f"{name} of [{prefix}]", value)
-    numbers = {name: _number(name, settings[name], most=1) for name in _SHARES if name in settings}
-    if "round" in settings:
-        numbers["step"] = _number("round", settings["round"], "0.000001")
+    late = settings.get("late", 1)
+    per_day, most_days = _per_day(late) if isinstance(late, dict) else (Fraction(0), 1)
     return Rubric(
         _number("default", settings.get("default", 1)),
         points,
         defaults,
+        carried=_number("carried", settings.get("carried", 1), most=1),
+        late=ONE if per_day else _number("late", late, most=1),
+        per_day=per_day,
+        most_days=most_days,
+        step=_number("round", settings.get("round", Decimal("0.01")), "0.000001"),
         notebooks=_notebooks(settings.get("notebooks", []), course),
         course=course,
-        **numbers,
     )
 
 
@@ -190,6 +213,21 @@ def _number(what: str, value: Any, least: str = "0", most: int = MOST) -> Fracti
 def _notebooks(value: Any, course: Course) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise UnusableRubric('notebooks has to be a list of names, such as ["01_atomic_backprop"].')
-    for name in value:
-        _refuse_unknown("notebook", name, course.notebooks)
-    return tuple(name for name in course.notebooks if name in value)
+    try:
+        named = {notebook_called(name, course) for name in value}
+    except ValueError as error:
+        raise UnusableRubric(f"notebooks: {error}") from None
+    return tuple(name for name in course.notebooks if name in named)
+
+
+def _per_day(late: Mapping[str, Any]) -> tuple[Fraction, int]:
+    for name in late:
+        _refuse_unknown("part of late", name, _PER_DAY)
+    if missing := [name for name in _PER_DAY if name not in late]:
+        raise UnusableRubric(
+            f"late has no {missing[0]}: write late = {{ per_day = 0.1, most = 5 }} to take away a "
+            "tenth of the points for each day begun, for five days at most."
+        )
+    per_day = _number("per_day of late", late["per_day"], "0.000001", 1)
+    most = _number("most of late", late["most"], "1", 365)
+    return Fraction(per_day), math.ceil(most)

@@ -37,6 +37,10 @@ FOR_STUDENTS = frozenset(
 the grader, and to be looked at: a suspicion is no feedback."""
 
 
+EARNED_NOTHING = "earned-nothing"
+"""What `flags` calls a file of `Row.lost`."""
+
+
 class Status(StrEnum):
     """What became of a student's notebook, in the order in which tables name them."""
 
@@ -68,7 +72,8 @@ class FileResult(HandedIn):
     """What the table keeps of a line of the results; the rest is read again where it is needed.
 
     `notebook` is "" where the file could not be graded and its name does not tell; `error` is the
-    sentence why, "" for a graded file. `outcomes` has a letter for each of `gradients`.
+    sentence why, "" for a graded file. `outcomes` has a letter for each of `gradients`; `lost` is
+    the code why next to nothing of it counts.
     """
 
     notebook: str
@@ -76,6 +81,7 @@ class FileResult(HandedIn):
     outcomes: str
     error: str
     flags: tuple[str, ...]
+    lost: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,8 @@ class Cell:
     told apart, `earns` what each of all these would earn ("" and empty where there is one).
     `unreadable` are those that could not be graded. `adjusted` are sentences of what the instructor
     changed, `comments` why; `set_points` has the points of gradients that the instructor set.
-    `untimed` is True where there was an extension, and nobody knows when the file that counts came.
+    `untimed` is True where there was an extension, and nobody knows when the file that counts came;
+    `kept` is the share of its points that this file keeps.
     """
 
     column: Column
@@ -102,6 +109,7 @@ class Cell:
     comments: tuple[str, ...] = ()
     set_points: Mapping[str, Fraction] = field(default_factory=lambda: NO_POINTS)
     untimed: bool = False
+    kept: Fraction = Fraction(1)
 
     @property
     def graded(self) -> bool:
@@ -148,7 +156,23 @@ class Row:
     def flags(self) -> tuple[str, ...]:
         """The kinds of flags to be looked at, of older files as well: a human should see those."""
         kinds = (kind for file in self.files for kind in file.flags)
-        return tuple(kind for kind in kinds if kind not in FOR_STUDENTS)
+        of_files = (kind for kind in kinds if kind not in FOR_STUDENTS)
+        return *of_files, *(EARNED_NOTHING for _ in self.lost)
+
+    @property
+    def lost(self) -> list[FileResult]:
+        """The files that were to earn points and count for next to nothing.
+
+        Where the instructor has decided already, there are none.
+        """
+        missing = any(cell.status is Status.MISSING for cell in self.cells)
+        found = [file for file in self.elsewhere if file.error and missing]
+        for cell in self.cells:
+            if cell.status is Status.UNREADABLE:
+                found += cell.unreadable
+            elif cell.counts and cell.counts.lost and not cell.adjusted:
+                found.append(cell.counts)
+        return found
 
     @property
     def status(self) -> Status:
@@ -187,6 +211,8 @@ class Table:
     versions: frozenset[Versions]
     left_out: tuple[str, ...] = ()
     """Notebooks that do not count, since few handed them in."""
+    awarded: Mapping[str, Fraction] = field(default_factory=lambda: NO_POINTS)
+    """Out of how many points the instructor's own were given, by `Change.key`."""
 
     @property
     def max_points(self) -> Fraction:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryFile
 from xml.etree.ElementTree import Element
@@ -16,7 +18,6 @@ from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.make_table import build_table
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.platform_form import AS_THEY_ARE, PlatformForm, about_platform
-from grader.classroom.gradebook.read_grades import GRADES
 from grader.classroom.gradebook.report.class_page import class_page
 from grader.classroom.gradebook.report.class_summary import ClassSummary, Figures, figures
 from grader.classroom.gradebook.report.lecture_page import lecture_page
@@ -24,13 +25,14 @@ from grader.classroom.gradebook.report.pages import is_ours
 from grader.classroom.gradebook.report.student_page import Lines, student_page
 from grader.classroom.gradebook.rubric import Rubric, points_text
 from grader.classroom.gradebook.table import Row, Status, Table
-from grader.classroom.intake.class_folder import ClassFolder, Remark
+from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.notices import Note, Notice
 from grader.classroom.run.results import UNFINISHED, Results
 from grader.printable import counted, listed, printable
 from grader.reports import junit
 from grader.whole_file import is_left_over, whole_file, write_whole
 
-REPORT, STUDENTS, LECTURE = "report", "students", "lecture.html"
+GRADES, REPORT, STUDENTS, LECTURE = "grades.csv", "report", "students", "lecture.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +55,15 @@ class Book:
 class Written:
     """The report's first page, its figures, the files that nobody could read.
 
-    `notices` are sentences for the instructor, remarks among them.
+    `notices` are sentences for the instructor, remarks among them; `changed` says whose points are
+    not what they were before, "" if nobody's.
     """
 
     index: Path
     figures: Figures
     unreadable: tuple[str, ...]
     notices: tuple[str, ...]
+    changed: str
 
 
 def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
@@ -86,6 +90,7 @@ def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
         *([] if rubric.notebooks else about_columns(table)),
         *about_platform(table, class_folder, form, chosen=bool(rubric.notebooks)),
     )
+    before = _written_at(out / GRADES)
     students = out / REPORT / STUDENTS
     students.mkdir(parents=True, exist_ok=True)
     (out / UNFINISHED).touch()
@@ -105,9 +110,12 @@ def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
     about = [*class_folder.notices, *notices]
     write_page(index, class_page(table, summary, rubric.course.title, about))
     _remove_others(students, {row.page for row in table.rows})
+    with Results(book.results, change=True) as opened:
+        changed = "".join(about_changes(table, opened, before))
+        opened.write_book(person=_people(table), grade=_grades(table), award=_awards(table))
     (out / UNFINISHED).unlink()
     unreadable = dict.fromkeys(file.path for row in table.rows for file in row.files if file.error)
-    return Written(index, figures(table), tuple(unreadable), notices)
+    return Written(index, figures(table), tuple(unreadable), notices, changed)
 
 
 def lines_of(row: Row, results: Results) -> Lines:
@@ -118,7 +126,50 @@ def lines_of(row: Row, results: Results) -> Lines:
     }
 
 
-def about_rows(table: Table) -> Iterator[str]:
+def _people(table: Table) -> Iterator[tuple[object, ...]]:
+    for row in table.rows:
+        who = row.student
+        yield who.id, who.name, who.email, row.page, row.adjusted
+
+
+def _grades(table: Table) -> Iterator[tuple[object, ...]]:
+    for row in table.rows:
+        for cell in row.cells:
+            points, most = str(cell.points), str(cell.max_points)
+            file = cell.counts.id if cell.counts else ""
+            yield row.student.id, cell.column.notebook, cell.status, points, most, file
+
+
+def _awards(table: Table) -> Iterator[tuple[object, ...]]:
+    yield from ((change, str(out_of)) for change, out_of in table.awarded.items())
+
+
+def _written_at(path: Path) -> datetime | None:
+    with suppress(OSError):
+        return datetime.fromtimestamp(path.stat().st_mtime).astimezone()
+    return None
+
+
+def about_changes(table: Table, results: Results, before: datetime | None) -> Iterator[str]:
+    """Whose points are not those of the gradebook that was written `before`."""
+    had: dict[str, Fraction] = defaultdict(Fraction)
+    for student, _, _, points, *_ in results.book("grade"):
+        had[student] += Fraction(points)
+    changed = [row for row in table.rows if had.get(row.student.id, row.points) != row.points]
+    if before and changed:
+        today = before.date() == datetime.now().astimezone().date()
+        said = (
+            f"{printable(row.student.id)} {points_text(had[row.student.id])} → "
+            f"{points_text(row.points)}"
+            for row in changed
+        )
+        yield (
+            f"{counted(len(changed), 'grade')} changed since "
+            f"{before:{'%H:%M' if today else '%d %b %Y, %H:%M'}}: {listed(said, most=5)}."
+        )
+
+
+def about_rows(table: Table) -> Iterator[Notice]:
     """What the instructor should know of files that do not count, and of adjusted points."""
     several = [row for row in table.rows if any(cell.superseded for cell in row.cells)]
     if several:
@@ -127,25 +178,15 @@ def about_rows(table: Table) -> Iterator[str]:
             f"{counted(n, 'time')} {why}" if len(whys) > 1 else why
             for why, n in sorted(whys.items(), key=lambda each: (-each[1], each[0]))
         )
-        yield Remark(
-            f"{counted(len(several), 'student')} handed in a notebook more than once. Taken was "
-            f"{said}. `attempts` in grades.csv, and the students' pages, say which, and what the "
-            "others would earn."
-        )
+        yield Note("several-files", students=counted(len(several), "student"), why=said)
     if adjusted := [printable(row.student.id) for row in table.rows if row.adjusted]:
-        yield Remark(
-            f"Adjusted by the instructor (* in the table): {listed(adjusted, most=20)}; see "
-            "`adjusted` in grades.csv."
-        )
+        yield Note("adjusted", who=listed(adjusted, most=20))
     untimed = [row.student.id for row in table.rows if any(cell.untimed for cell in row.cells)]
     if untimed:
-        yield Remark(
-            f"Extended for {listed(map(printable, untimed), most=20)}: nobody knows when it was "
-            "handed in, so it is not counted as late."
-        )
+        yield Note("untimed", who=listed(map(printable, untimed), most=20))
 
 
-def about_columns(table: Table) -> Iterator[str]:
+def about_columns(table: Table) -> Iterator[Notice]:
     """Which notebooks few have handed in, where nobody has said what is due."""
     counting = [column.notebook for column in table.columns]
     seen = {*counting, *table.left_out}
@@ -153,17 +194,18 @@ def about_columns(table: Table) -> Iterator[str]:
     present = sum(bool(notebooks) for notebooks in came)
     for name in table.left_out:
         number = sum(name in notebooks for notebooks in came)
-        yield (
-            f"{name} was handed in by {number:,} of {counted(present, 'student')} and does not "
-            f"count. `--due-notebooks {','.join(sorted([*counting, name]))}` makes it count."
-        )
+        due = ",".join(sorted([*counting, name]))
+        by = {"number": f"{number:,}", "students": counted(present, "student")}
+        yield Notice("few-handed-in", notebook=name, due=due, **by)
     for column in table.columns:
         number = sum(column.notebook in notebooks for notebooks in came)
         if 2 * number < present:
-            yield (
-                f"{column.notebook} was handed in by {number:,} of {counted(present, 'student')}, "
-                f"and its {points_text(column.max_points)} points are in everybody's maximum. "
-                "--due-notebooks says which notebooks count."
+            yield Notice(
+                "few-count",
+                notebook=column.notebook,
+                number=f"{number:,}",
+                students=counted(present, "student"),
+                points=points_text(column.max_points),
             )
 
 

@@ -36,11 +36,12 @@ def explained(trouble: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Student:
-    """One of the class."""
+    """One of the class; `keys` are what else a class list calls the student by."""
 
     id: str
     name: str = ""
     email: str = ""
+    keys: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,10 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
     found, ids, about = _students(below[above:], values[above:])
     if not found:
         raise UnreadableClass(f"{where} names no student: is it the class list?")
-    students = tuple(Student(id_, said["name"], said["email"]) for id_, said in found.items())
+    students = tuple(
+        Student(id_, said["name"], said["email"], tuple(filter(None, said.values())))
+        for id_, said in found.items()
+    )
     testers = [who.id for who in students if who.name.casefold() in _TEST_STUDENT]
     about += _damage(known["id"] for known in found.values())
     tester = testers[0] if testers and kind == "canvas" else ""

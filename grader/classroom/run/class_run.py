@@ -29,7 +29,8 @@ class Tally:
     """Counts over the files handed in.
 
     `kept` were graded by an earlier run; `graded` and `unreadable` add up to all that are done,
-    kept ones included. `reason` is the sentence why a file is unreadable.
+    kept ones included. `reason` is the sentence why a file is unreadable, `running` are the files
+    that are graded at this moment.
     """
 
     total: int
@@ -37,6 +38,12 @@ class Tally:
     graded: int = 0
     unreadable: int = 0
     reason: str = ""
+    running: tuple[str, ...] = ()
+
+    @property
+    def last(self) -> tuple[str, ...]:
+        """The files at work, once no other waits: how long they take, no rate tells."""
+        return self.running if self.done + len(self.running) >= self.total else ()
 
     @property
     def done(self) -> int:
@@ -149,6 +156,7 @@ class Run:
             self._hand_out(pool, tasks)
             if not self._next and (task_ahead := next(tasks, None)):
                 self._next.append(task_ahead)  # read while the processes are at work
+            self.tally.running = tuple(task.file.path for task in self._under_way.values())
             show(self.tally)
 
     def _hand_out(self, pool: Pool, tasks: Iterator[Task]) -> None:

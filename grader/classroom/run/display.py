@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
+from grader.printable import listed, printable
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -18,6 +20,9 @@ Clock = Callable[[], float]
 REFRESH_SECONDS = 0.2
 WINDOW_SECONDS = 30.0
 """The rate is that of the last half minute: what is left may be slower than what went before."""
+
+MOST_NAMED = 3
+"""Files at work that are named."""
 
 PLAIN_SECONDS = (10.0, 60.0)
 """How often a line is printed where there is no terminal: in the first minute, and later."""
@@ -76,7 +81,9 @@ def _bar(tally: Tally, pace: tuple[float, str] | None) -> RenderableType:
     from rich.text import Text
 
     words = [f"{tally.done:,}/{tally.total:,}"]
-    if pace:
+    if tally.last:
+        words.append("the last ones")
+    elif pace:
         rate, left = pace
         words += [f"{rate:.1f}/s", f"{left} left"]
     elif not tally.fresh:
@@ -87,21 +94,30 @@ def _bar(tally: Tally, pace: tuple[float, str] | None) -> RenderableType:
     row.add_row(
         ProgressBar(total=max(tally.total, 1), completed=tally.done), Text("  ".join(words))
     )
-    return Group(row, Text(f"{tally.unreadable:,} unreadable" if tally.unreadable else ""))
+    below = [f"{tally.unreadable:,} unreadable"] if tally.unreadable else []
+    return Group(row, Text("  ".join([*below, *still_running(tally)]), overflow="ellipsis"))
+
+
+def still_running(tally: Tally) -> Iterator[str]:
+    """What is at work, once nothing else is left."""
+    if tally.last:
+        yield f"still running: {listed(map(printable, tally.last), most=MOST_NAMED)}"
 
 
 def lines_to(say: Callable[[str], None], clock: Clock = time.monotonic) -> Show:
     """A line now and then, for a file or a pipe; none where it would be the same again."""
     pace, began = pace_by(clock), clock()
-    shown, said = began, -1
+    shown, said = began, tuple[object, ...]()
 
     def show(tally: Tally) -> None:
         nonlocal shown, said
         found, now = pace(tally), clock()
         first, later = PLAIN_SECONDS
-        if tally.done > said and now - shown >= (first if now - began <= later else later):
-            shown, said = now, tally.done
+        news = tally.done, tally.last
+        if news != said and now - shown >= (first if now - began <= later else later):
+            shown, said = now, news
             speed = " ({:.1f}/s, about {} left)".format(*found) if found else ""
+            speed = "".join(f" ({each})" for each in still_running(tally)) or speed
             unreadable = f", {tally.unreadable:,} unreadable" if tally.unreadable else ""
             say(f"{tally.done:,} of {tally.total:,} done{unreadable}{speed}")
 

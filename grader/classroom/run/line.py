@@ -5,31 +5,15 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.settings import Settings, Versions, installed_versions
-from grader.reports.as_json import flag_as_json, report_as_json
-from grader.verdict import (
-    FORMAT_VERSION,
-    Check,
-    Comparison,
-    Diagnosis,
-    Flag,
-    Outcome,
-    Place,
-    Reason,
-    Report,
-    Verdict,
-    WrongValue,
-    because,
-)
-
-# Dictionaries: calling an enumeration takes five times as long, and a class has 230,000 verdicts.
-_OUTCOMES: Mapping[str, Outcome] = {outcome.value: outcome for outcome in Outcome}
-_CHECKS: Mapping[str, Check] = {check.value: check for check in Check}
+from grader.reports.as_json import Gradient, flag_as_json, report_as_json, strict
+from grader.verdict import FORMAT_VERSION, Flag, Outcome, Place, Report
 
 FILE_KEYS = ("id", "student", "file", "sha256", "late", "submitted", "attempt")
 """The keys a line begins with: they come from the folder, the others from grading."""
@@ -75,23 +59,17 @@ def provenance(settings: Settings, seconds: float) -> Provenance:
 
 def file_text(file: HandedIn) -> str:
     """The object of what the folder says of a file, as JSON in ASCII."""
-    return _text({key: getattr(file, "path" if key == "file" else key) for key in FILE_KEYS})
+    return _text(
+        strict({key: getattr(file, "path" if key == "file" else key) for key in FILE_KEYS})
+    )
 
 
 def grading_text(line: Line) -> str:
     """The object of what grading says of a file, as JSON in ASCII."""
-    document: dict[str, Any] = {}
-    if line.report is None:
-        flags = [flag_as_json(flag) for flag in line.flags]
-        document |= {"format": FORMAT_VERSION, "error": line.error, "flags": flags}
-    else:
-        document |= report_as_json(line.report)
-        gradients: list[dict[str, Any]] = document["gradients"]
-        for gradient, verdict in zip(gradients, line.report.verdicts, strict=True):
-            reasons = [(reason.code, dict(reason.arguments)) for reason in verdict.reasons]
-            gradient |= {"reasons": reasons, "code": verdict.code, "piece": verdict.piece}
-            if verdict.wrong is not None:
-                gradient["wrong"] = asdict(verdict.wrong)
+    document: dict[str, Any] = {"format": FORMAT_VERSION, "error": strict(line.error)}
+    document["flags"] = [flag_as_json(flag) for flag in line.flags]
+    if line.report is not None:
+        document = report_as_json(line.report, kept=True)
     return _text(document | {"run": asdict(line.run)})
 
 
@@ -99,61 +77,91 @@ def _text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, allow_nan=False, separators=(",", ":"))
 
 
+@dataclass(frozen=True, slots=True)
+class _FlagText:
+    kind: str
+    message: str
+    line: int | None = None
+    cell: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Head:
+    """What the folder says of a file, and what it was graded with."""
+
+    id: str
+    student: str
+    file: str
+    sha256: str | None
+    late: bool
+    submitted: str | None
+    attempt: int
+    format: int
+    run: Provenance
+    flags: tuple[_FlagText, ...]
+    notebook: str = ""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Whole(_Head):
+    gradients: tuple[Gradient, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a table needs of a gradient."""
+
+    name: str
+    verdict: Outcome
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief(_Head):
+    """A line without what is said of its gradients: a class has 230,000 of them."""
+
+    gradients: tuple[Outline, ...] = ()
+
+
 def read_line(text: str) -> Line:
     """Read both objects in one.
 
     Raises:
-        ValueError, LookupError, TypeError: it is not such a line.
+        ValueError: it is not such a line.
     """
-    document = json.loads(text)
-    if document["format"] != FORMAT_VERSION:
-        raise ValueError(f"its format is {document['format']}, not {FORMAT_VERSION}")
-    members = {"path" if key == "file" else key: document[key] for key in FILE_KEYS}
-    file, run = HandedIn(**members), document["run"]
-    run = Provenance(**(run | {"versions": Versions(**run["versions"])}))
-    flags = tuple(Flag(f["kind"], f["message"], _place(f)) for f in document["flags"])
-    if "error" in document:
-        return Line(file, run, flags, error=document["error"])
-    gradients = document["gradients"]
-    report = Report(document["notebook"], tuple(map(_verdict, gradients)), flags)
-    return Line(file, run, flags, report)
-
-
-def _verdict(item: Any) -> Verdict:
-    name = item["name"]
-    shapes = (item["shape"], item["expected_shape"])
-    shape, expected_shape = (None if sizes is None else tuple(sizes) for sizes in shapes)
-    comparison = Comparison(
-        name=name.removeprefix("d"),
-        exact=item["exact"],
-        approximate=item["approximate"],
-        maxdiff=item["maxdiff"],
-        shape=shape,
-        expected_shape=expected_shape,
+    found: _Whole = _read(text, _Whole)
+    file = HandedIn(*(getattr(found, key) for key in FILE_KEYS))
+    flags = tuple(
+        Flag(f.kind, f.message, None if f.cell is None else Place(f.cell, f.line or 0))
+        for f in found.flags
     )
-    return Verdict(
-        name=name,
-        outcome=_OUTCOMES[item["verdict"]],
-        comparison=comparison,
-        global_check=_CHECKS[item["global_check"]],
-        local_check=_CHECKS[item["local_check"]],
-        reasons=tuple(_reasons(item)),
-        place=_place(item),
-        diagnosis=tuple(Diagnosis(**reason) for reason in item["diagnosis"]),
-        max_points=item["max_points"],
-        code=item["code"],
-        piece=None if item["piece"] is None else (item["piece"][0], item["piece"][1]),
-        wrong=WrongValue(**item["wrong"]) if "wrong" in item else None,
-    )
+    if found.error is not None:
+        return Line(file, found.run, flags, error=found.error)
+    verdicts = tuple(gradient.judged() for gradient in found.gradients)
+    return Line(file, found.run, flags, Report(found.notebook, verdicts, flags))
 
 
-def _reasons(item: Mapping[str, Any]) -> Iterator[Reason]:
-    if "reasons" not in item and item["note"]:  # a line of an earlier version
-        yield because("stopped", message=item["note"])
-    for code, said in item.get("reasons", ()):
-        given = {name: tuple(one) if isinstance(one, list) else one for name, one in said.items()}
-        yield because(code, **given)
+def read_brief(text: str) -> Brief:
+    """Read only what a table needs of a line; for errors see `read_line`."""
+    found: Brief = _read(text, Brief)
+    return found
 
 
-def _place(item: Mapping[str, Any]) -> Place | None:
-    return None if item["cell"] is None else Place(item["cell"], item["line"])
+def _read(text: str, kind: type) -> Any:
+    import msgspec  # of the extra `grade`, for which nobody else waits
+
+    try:
+        found = _decoder(kind).decode(text)
+    except msgspec.MsgspecError as error:
+        raise ValueError(str(error)) from None
+    if found.format != FORMAT_VERSION:
+        raise ValueError(f"its format is {found.format}, not {FORMAT_VERSION}")
+    return found
+
+
+@cache
+def _decoder(kind: type) -> Any:
+    import msgspec
+
+    return msgspec.json.Decoder(kind)

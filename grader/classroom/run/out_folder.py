@@ -8,6 +8,7 @@ from pathlib import Path
 
 import filelock
 
+from grader.classroom.class_settings import SETTINGS
 from grader.classroom.run.results import RESULTS, Results
 from grader.printable import printable
 from grader.submission.notebook_file import shown
@@ -69,7 +70,7 @@ def refuse_foreign(out: Path) -> None:
     """Raise UnfitFolder where there is something, but no gradebook."""
     if not out.is_dir():
         return
-    names = {path.name for path in out.iterdir() if not is_left_over(path)} - {LOCK}
+    names = {path.name for path in out.iterdir() if not is_left_over(path)} - {LOCK, SETTINGS}
     if names and RESULTS not in names:
         raise UnfitFolder(
             f"{shown(out)} holds something else than a gradebook ({printable(min(names))}, for "

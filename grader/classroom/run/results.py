@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from grader.classroom.intake.class_folder import HandedIn
-from grader.classroom.run.line import Line, file_text, grading_text, read_line
+from grader.classroom.run.line import Brief, Line, file_text, grading_text, read_brief, read_line
 from grader.classroom.run.settings import Settings, as_text, reconciled
 from grader.classroom.run.task import Stamp, Task
 from grader.submission.notebook_file import shown
@@ -21,8 +22,19 @@ RESULTS, EXPORT, EARLIER = "results.sqlite", "results.jsonl", "results.earlier.j
 UNFINISHED = ".unfinished"
 """There while tables and pages lack a result, or are being written."""
 
+L = TypeVar("L", Line, Brief)
+
 FORMAT_VERSION = 1
 
+_BOOK = {
+    "person": "id TEXT, name TEXT, email TEXT, page TEXT, adjusted INTEGER",
+    "grade": "student TEXT, notebook TEXT, status TEXT, points TEXT, most TEXT, file TEXT",
+    "award": "change TEXT, most TEXT",
+}
+"""The gradebook as it was written last: who is in it, a row for each student's notebook with the
+file that counts, and out of how many points those were given that the instructor set."""
+
+_TABLES = "".join(f"CREATE TABLE IF NOT EXISTS {name} ({row});\n" for name, row in _BOOK.items())
 _SCHEMA = f"""
 BEGIN;
 CREATE TABLE run (settings TEXT NOT NULL, convention TEXT NOT NULL);
@@ -65,6 +77,7 @@ class Results:
                     self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
                     if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
                         self._db.executescript(_SCHEMA)
+                    self._db.executescript(_TABLES)
                 (found,) = self._db.execute("PRAGMA user_version").fetchone()
             if found != FORMAT_VERSION:
                 raise BrokenResults(
@@ -175,7 +188,7 @@ class Results:
 
     def line(self, id_: str) -> Line:
         """The line of a file handed in."""
-        return next(self._lines("result WHERE id = ?", _plain(id_)))
+        return next(self._lines(read_line, "result WHERE id = ?", _plain(id_)))
 
     def lines(self) -> Iterator[Line]:
         """The lines, in the order of the files' ids.
@@ -183,7 +196,27 @@ class Results:
         Raises:
             BrokenResults: one cannot be read.
         """
-        return self._lines("result ORDER BY id")
+        return self._lines(read_line, "result ORDER BY id")
+
+    def write_book(self, **tables: Iterable[Sequence[object]]) -> None:
+        """Keep a gradebook's `person`, `grade` and `award` in place of the one before."""
+        with self._transaction():
+            for name, rows in tables.items():
+                self._db.execute(f"DELETE FROM {name}")
+                places = ", ".join("?" * len(_BOOK[name].split(",")))
+                for row in rows:
+                    values = [_plain(each) if isinstance(each, str) else each for each in row]
+                    self._db.execute(f"INSERT INTO {name} VALUES ({places})", values)
+
+    def book(self, table: str) -> Iterator[Any]:
+        """The rows of `person`, `grade` or `award`; none where no gradebook has been written."""
+        if self._first("SELECT 1 FROM sqlite_master WHERE name = ?", table):
+            with self._explained():
+                yield from self._db.execute(f"SELECT * FROM {table} ORDER BY rowid")
+
+    def briefs(self) -> Iterator[Brief]:
+        """The lines without what is said of their gradients; for errors see `lines`."""
+        return self._lines(read_brief, "result ORDER BY id")
 
     def export(self) -> None:
         """Write `results.jsonl`, and `results.earlier.jsonl` of what has changed or gone since."""
@@ -193,11 +226,11 @@ class Results:
                     for text in self._texts(f"{table} ORDER BY id, rowid"):
                         file.write(f"{text}\n".encode("ascii"))
 
-    def _lines(self, which: str, *values: object) -> Iterator[Line]:
+    def _lines(self, read: Callable[[str], L], which: str, *values: object) -> Iterator[L]:
         for text in self._texts(which, *values):
             try:
-                yield read_line(text)
-            except (ValueError, LookupError, TypeError) as error:
+                yield read(text)
+            except ValueError as error:
                 raise BrokenResults(
                     f"A row of {shown(self.path)} is not a result of this grader ({error}): was "
                     "the file edited? Restore it, or choose another --out."

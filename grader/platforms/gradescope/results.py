@@ -44,8 +44,14 @@ class Circumstances:
     seconds: float = 0.0
     submitted: datetime | None = None
     late: bool = False
+    due: datetime | None = None
     notes: Sequence[str] = ()
     staff: Sequence[str] = ()
+
+    @property
+    def kept(self) -> Fraction:
+        """The share of its points that the notebook keeps."""
+        return self.rubric.kept(self.submitted, self.due) if self.late else ONE
 
 
 def results_of(line: Line, about: Circumstances) -> Results:
@@ -60,7 +66,7 @@ def results_of(line: Line, about: Circumstances) -> Results:
         worth = about.rubric.worth(prefix, verdict.name)
         tests.append(_test(number, verdict, points, worth))
         earned += points
-    return _results(line, about.rubric.total(earned, about.late), tests, about)
+    return _results(line, about.rubric.total(earned, about.kept), tests, about)
 
 
 def not_graded(sentence: str, about: Circumstances) -> Results:
@@ -155,7 +161,7 @@ def _output(line: Line | None, about: Circumstances) -> str:
         line=line,
         counts=wording.counts(report.verdicts).values() if report and shown else (),
         late=about.late,
-        kept="" if about.rubric.late == ONE else f"{points_text(about.rubric.late * 100)} % of ",
+        kept="" if about.kept == ONE else f"{points_text(about.kept * 100)} % of ",
         notes=about.notes,
         flags=[flag for flag in flags if flag.kind in FOR_STUDENTS],
     )

@@ -96,7 +96,9 @@ def grade_submission(
     """The results of a submission, whatever it is, with what the staff should know."""
     began = time.monotonic()
     metadata = read_metadata(root / "submission_metadata.json")
-    about = Circumstances(settings, rubric, submitted=metadata.submitted, late=metadata.late)
+    about = Circumstances(
+        settings, rubric, submitted=metadata.submitted, late=metadata.late, due=metadata.due
+    )
     line: Line | None = None
     try:
         found = notebooks_in(root / "submission")

@@ -6,21 +6,33 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader import cli
+from grader.classroom.gradebook.adjustments import Change
+from grader.classroom.gradebook.make_cell import Attempts
+from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.gradebook.write import Book, render
 from grader.commands import exit_codes
-from tests.helpers.lines import graded, journal
+from tests.helpers.lines import FUSED, Document, class_of, graded, journal
 
 Capture = pytest.CaptureFixture[str]
 
 
-def book(folder: Path, outcomes: str) -> str:
+def write(folder: Path, lines: list[Document], *how: Any, **named: Any) -> str:
     folder.mkdir()
-    journal(folder / "results.sqlite", [graded("a.ipynb", "ada", outcomes)])
+    results = journal(folder / "results.sqlite", lines)
+    render(Book(class_of(lines), results, *(how or [Rubric()]), **named), folder)
     return str(folder)
+
+
+def book(folder: Path, outcomes: str) -> str:
+    return write(folder, [graded("a.ipynb", "ada", outcomes)])
 
 
 @pytest.fixture
@@ -43,21 +55,6 @@ def test_json(books: list[str], capsys: Capture) -> None:
     assert json.loads(capsys.readouterr().out)["moved"][0]["student"] == "ada"
 
 
-def test_a_rubric_says_what_points_are(books: list[str], tmp_path: Path, capsys: Capture) -> None:
-    rubric = tmp_path / "rubric.toml"
-    rubric.write_text("[ex2]\ndlogits = 3\n")
-    assert cli.main(["compare", *books, "--rubric", str(rubric)]) == exit_codes.PASSED
-    assert "ada  0 → 4" in capsys.readouterr().out
-
-
-def test_notebooks_that_are_not_due_do_not_count(books: list[str], capsys: Capture) -> None:
-    assert cli.main(["compare", *books, "--due-notebooks", "03"]) == exit_codes.PASSED
-    assert "0 → 2" not in capsys.readouterr().out
-    assert cli.main(["compare", *books, "--due-notebooks", "2"]) == exit_codes.PASSED
-    assert "ada  0 → 2" in capsys.readouterr().out
-    assert cli.main(["compare", *books, "--due-notebooks", "9"]) == exit_codes.UNREADABLE
-
-
 def test_what_is_no_gradebook_gets_a_sentence(
     books: list[str], tmp_path: Path, capsys: Capture
 ) -> None:
@@ -71,67 +68,31 @@ def test_results_that_are_none_are_refused(books: list[str], capsys: Capture) ->
     assert "is not what a run has written" in capsys.readouterr().err
 
 
-def with_two_attempts(folder: Path) -> Path:
-    lines = [graded("a.ipynb", "ada", "pp"), graded("a (1).ipynb", "ada", "tt", attempt=1)]
-    journal(folder / "results.sqlite", lines)
-    return folder
-
-
-@pytest.mark.parametrize(("which", "points"), [("best", "0 → 2"), ("first", "0 → 2")])
-def test_which_of_several_files_counts(
-    which: str, points: str, books: list[str], capsys: Capture
+def test_what_counted_in_each_gradebook_counts(
+    books: list[str], tmp_path: Path, capsys: Capture
 ) -> None:
-    with_two_attempts(Path(books[1]))
-    assert cli.main(["compare", *books]) == exit_codes.PASSED
-    assert f"ada  {points}" not in capsys.readouterr().out
-    assert cli.main(["compare", *books, "--attempts", which]) == exit_codes.PASSED
-    assert f"ada  {points}" in capsys.readouterr().out
-
-
-def test_each_gradebook_has_its_own_adjustments(books: list[str], capsys: Capture) -> None:
-    (Path(books[1]) / "grades.csv").write_text("id,name,email\nada,Ada,ada@x.org\n")
-    adjustments = Path(books[1]) / "adjustments.csv"
-    adjustments.write_text("id,notebook,points,comment\nada@x.org,02,0.5,oral exam\n")
-    assert cli.main(["compare", *books]) == exit_codes.PASSED
+    lines = [graded("a.ipynb", "ada", "pp"), graded("a (1).ipynb", "ada", "tt", attempt=1)]
+    rubric = replace(Rubric(), default=Fraction(3))
+    changes = {"ada": (Change("Line 2", "ada", FUSED, points=Fraction(5), comment="oral exam"),)}
+    write(tmp_path / "best", lines, rubric, Attempts.BEST, changes)
+    assert cli.main(["compare", books[0], str(tmp_path / "best")]) == exit_codes.PASSED
     out = capsys.readouterr().out
-    assert "Ada (ada)  0 → 0.5  now right: dlogits and dz; adjusted by the instructor" in out
+    assert "  ada  0 → 5  now right: dlogits and dz; adjusted by the instructor" in out
     assert "oral exam" not in out
 
 
 def test_who_is_excused_in_one_has_neither_more_nor_fewer_points(
-    books: list[str], capsys: Capture
+    books: list[str], tmp_path: Path, capsys: Capture
 ) -> None:
-    (Path(books[0]) / "grades.csv").write_text("id,name,email\nada,Ada,ada@x.org\n")
-    (Path(books[0]) / "adjustments.csv").write_text("id,notebook,excused\nada,02,yes\n")
-    assert cli.main(["compare", *books]) == exit_codes.PASSED
+    excused = {"ada": (Change("Line 2", "ada", FUSED, excused=True),)}
+    lines = [graded("a.ipynb", "ada", "ft")]
+    write(tmp_path / "excused", lines, Rubric(), adjustments=excused)
+    command = ["compare", str(tmp_path / "excused"), books[1]]
+    assert cli.main(command) == exit_codes.PASSED
     out = capsys.readouterr().out
-    assert re.search(r"Ada \(ada\)  excused → \d", out)
+    assert re.search(r"ada  excused → \d", out)
     assert "0 with more points, 0 with fewer" in out
     assert "1 excused in one of them" in out
-    assert cli.main(["compare", *books, "--json"]) == exit_codes.PASSED
+    assert cli.main([*command, "--json"]) == exit_codes.PASSED
     (moved,) = [m for m in json.loads(capsys.readouterr().out)["moved"] if m["student"] == "ada"]
     assert moved["before"] is None
-
-
-def test_adjustments_of_both_gradebooks(books: list[str], tmp_path: Path, capsys: Capture) -> None:
-    for book_ in books:
-        (Path(book_) / "grades.csv").write_text("id,name,email\nada,Ada,ada@x.org\n")
-    both = tmp_path / "both.csv"
-    both.write_text("id,notebook,points\nada,02,1\n")
-    assert cli.main(["compare", *books, "--adjustments", str(both)]) == exit_codes.PASSED
-    assert "Ada (ada)  1 → 1  now right" in capsys.readouterr().out
-
-
-def test_adjustments_of_a_stranger_are_refused(books: list[str], capsys: Capture) -> None:
-    (Path(books[0]) / "grades.csv").write_text("id,name,email\nada,Ada,ada@x.org\n")
-    (Path(books[0]) / "adjustments.csv").write_text("id,points\nzoe,1\n")
-    assert cli.main(["compare", *books]) == exit_codes.UNREADABLE
-    assert "nobody in the class has the id 'zoe'" in capsys.readouterr().err
-
-
-def test_another_courses_adjustments_ask_for_the_course(books: list[str], capsys: Capture) -> None:
-    header = "id,name,email,01_block,01_block max\n"
-    (Path(books[0]) / "grades.csv").write_text(f"{header}ada,Ada,ada@x.org,1,13\n")
-    (Path(books[0]) / "adjustments.csv").write_text("id,points\nada,1\n")
-    assert cli.main(["compare", *books]) == exit_codes.UNREADABLE
-    assert "has notebooks that are not in this course: 01_block" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import csv
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -316,22 +317,79 @@ def test_a_course_that_was_forgotten_can_be_named_then(
     (tmp_path / "kept.ipynb").rename(link)
     named = "--course", write_course(tmp_path / "course")
     assert run(tmp_path / "class", *named) == exit_codes.PASSED
-    assert run(tmp_path / "class") == exit_codes.UNREADABLE
+    assert run(tmp_path / "class") == exit_codes.PASSED
+    assert run(tmp_path / "class", "--course", "built-in") == exit_codes.UNREADABLE
     assert "was begun with another course" in capsys.readouterr().err
 
 
-def test_who_loses_a_row_without_the_roster_is_said(
+def test_the_gradebook_remembers_how_it_was_made(
     folder: Path, pools: list[InlinePool], capsys: Capture
 ) -> None:
-    roster = folder.parent / "roster.txt"
-    roster.write_text("ada\nbob\nzoe\n")
-    assert run(folder, "--roster", roster) == exit_codes.PASSED
-    assert run(folder, "--roster", roster) == exit_codes.PASSED
-    assert capsys.readouterr().err == ""
+    roster, rubric, out = (folder.parent / name for name in ("roster.csv", "points.toml", "out"))
+    out.mkdir()
+    (out / "class.toml").touch()
+    decided = folder.parent / "decided.csv"
+    decided.write_text("id,notebook,points\nAda,02,1\n")
+    roster.write_text("Kennung,Wer\nada,Ada\nbob,Bob\nzoe,Zoe\n")
+    rubric.write_text("default = 2\n")
+    columns = "--roster-columns", "id=Kennung,name=Wer"
+    asked = "--roster", roster, *columns, "--rubric", rubric, "--due", "2026-11-20"
+    assert run(folder, *asked, "--adjustments", decided) == exit_codes.PASSED
+    before, said = (out / "grades.csv").read_bytes(), capsys.readouterr()
+    assert "changed" not in said.err
+    assert "As before" not in said.out
     assert run(folder) == exit_codes.PASSED
-    said = "1 student of the gradebook as it was before handed in nothing, and no --roster was"
-    assert capsys.readouterr().err.startswith(said)
-    assert "zoe" not in (folder.parent / "out" / "grades.csv").read_text("utf-8")
+    said = capsys.readouterr()
+    assert said.out.startswith(
+        f"As before ({out / 'class.toml'}): --roster roster.csv, --adjustments decided.csv, "
+        "--rubric points.toml, "
+        "--roster-columns id=Kennung,name=Wer, --due 2026-11-20.\n"
+    )
+    assert "changed" not in said.err
+    assert (out / "grades.csv").read_bytes() == before
+    # What is typed replaces what is remembered; what is deleted is forgotten.
+    assert run(folder, "--due", "2026-12-24") == exit_codes.PASSED
+    settings = (out / "class.toml").read_text()
+    assert 'due = "2026-12-24"' in settings
+    (out / "class.toml").write_text(settings.replace("rubric", "# rubric"))
+    capsys.readouterr()
+    assert run(folder) == exit_codes.PASSED
+    said = capsys.readouterr()
+    assert "--rubric" not in said.out
+    assert re.search(r"^1 grade changed since [\d:]+: ada 1 → 0\.5\.$", said.err, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('rostr = "x"', "class.toml says rostr, no option; did you mean roster?"),
+        ("due = 2026-11-20", "due = 2026-11-20 needs quotes"),
+        ("due = ", "class.toml cannot be read: Invalid value"),
+        ('due = "soon"', "'soon' is no time"),
+    ],
+)
+def test_settings_that_cannot_be_used(
+    text: str, said: str, folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    (folder.parent / "out").mkdir()
+    (folder.parent / "out" / "class.toml").write_text(text)
+    assert run(folder) == exit_codes.UNREADABLE
+    assert said in capsys.readouterr().err
+    assert pools == []
+
+
+def test_awarded_points_keep_their_share(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    out, rubric = folder.parent / "out", folder.parent / "rubric.toml"
+    assert run(folder) == exit_codes.PASSED
+    (out / "adjustments.csv").write_text("id,notebook,points\nada,02,1.5\n")
+    assert run(folder) == exit_codes.PASSED
+    for default, points in (("4", "6"), ("0.1", "0.15")):
+        rubric.write_text(f"default = {default}\n")
+        assert run(folder, "--rubric", rubric) == exit_codes.PASSED
+        rows = csv.DictReader((out / "grades.csv").read_text("utf-8-sig").splitlines())
+        assert next(rows)["total"] == points
 
 
 def test_a_file_that_is_gone_is_said(

@@ -63,6 +63,17 @@ def test_pages_that_do_not_show_what_is_known_by_now(gradebook: Path, capsys: Ca
     assert "was changed after the pages were written" in capsys.readouterr().err
 
 
+def test_pages_older_than_the_rubric(gradebook: Path, capsys: Capture) -> None:
+    rubric = gradebook.parent / "rubric.toml"
+    (gradebook / "class.toml").write_text(f'rubric = "{rubric}"\n')
+    later = (gradebook / "grades.csv").stat().st_mtime
+    os.utime(gradebook / "class.toml", (later, later))
+    rubric.touch()
+    os.utime(rubric, (later + 60, later + 60))
+    assert handback(gradebook, "--for", "folder") == exit_codes.UNREADABLE
+    assert "rubric.toml was changed after the pages were written" in capsys.readouterr().err
+
+
 def test_pages_that_lack_a_result(gradebook: Path, capsys: Capture) -> None:
     with Results(gradebook / RESULTS, change=True) as results:
         results.add(as_line(graded("new.ipynb", "eve", "pp")))

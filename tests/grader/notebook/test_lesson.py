@@ -427,13 +427,14 @@ def test_in_strict_mode_a_check_raises_after_it_has_spoken(
         if shown and shown[-1].output_type == "error"
     }
     others = "dlogits (to do), dh (fail), db2 (carried), dhpreact (carried)"
+    why = "dh: `2` is a factor too many."
     assert errors == {
         # The student's own: there is no dlogits yet.
         "wrong": outputs["wrong"][-1].traceback,
         "tanh": outputs["tanh"][-1].traceback,
-        "check others": [f"Not every gradient of this check passes: {others}."],
+        "check others": [f"Not every gradient of this check passes: {others}. {why}"],
         "check unknown": outputs["check unknown"][-1].traceback,
-        "no forward pass, wrong": ["Not every gradient of this check passes: dh (fail)."],
+        "no forward pass, wrong": [f"Not every gradient of this check passes: dh (fail). {why}"],
     }
     assert errors["check unknown"][0].startswith("dnothing is no gradient of this exercise")
     assert text(outputs["check right"]) == f"dlogprobs       {PASS}\n"

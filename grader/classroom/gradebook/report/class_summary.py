@@ -10,10 +10,12 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from grader.classroom.gradebook.lost_work import about_lost
 from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, most_common
 from grader.classroom.gradebook.report.student_page import Lines
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.gradebook.table import FOR_STUDENTS, Row, Status, Table
+from grader.classroom.notices import Notice
 from grader.reports.wording import WRONG
 from grader.verdict import Flag, Outcome, Place
 
@@ -31,13 +33,15 @@ MOST_BINS = 20
 class ClassSummary:
     """The counts of a class, and its mistakes.
 
-    `suspicious` are the flags that say more than what the student is told, `noted` the others.
+    `suspicious` are the flags that say more than what the student is told, `noted` the others;
+    `lost` is the work that earned nothing, each file's name with the notice on it.
     """
 
     outcomes: dict[Gradient, Counter[Outcome]] = field(default_factory=lambda: defaultdict(Counter))
     mistakes: Mistakes = field(default_factory=Mistakes)
     suspicious: Flagged = field(default_factory=list)
     noted: Flagged = field(default_factory=list)
+    lost: list[tuple[Row, list[tuple[str, Notice]]]] = field(default_factory=list)
 
     def add(self, row: Row, lines: Lines) -> None:
         """Count a student in; `lines` are those of the files that count or have flags."""
@@ -49,6 +53,8 @@ class ClassSummary:
                 gradient = sys.intern(report.notebook), sys.intern(verdict.name)
                 self.outcomes[gradient][verdict.outcome] += 1
         self.mistakes.add(row, reports)
+        if lost := [(file.name, about_lost(file, lines.get(file.id))) for file in row.lost]:
+            self.lost.append((row, lost))
         flags = [
             (file.name, flag) for file in row.files if file.flags for flag in lines[file.id].flags
         ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
+from grader.classroom.gradebook.lost_work import about_lost
 from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.gradebook.table import FOR_STUDENTS, Cell, Row
@@ -25,6 +26,7 @@ def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
         lines=lines,
         rubric=rubric,
         versions={line.run.versions for line in lines.values()},
+        about_lost=about_lost,
         boards=partial(boards, course=rubric.course),
         count_outcomes=count_outcomes,
         for_students=FOR_STUDENTS,

@@ -15,6 +15,7 @@ from grader.classroom.gradebook.adjustments import (
 )
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.intake.class_folder import Student, UnreadableClass
+from grader.classroom.intake.roster_file import read_roster
 from tests.helpers.lines import FUSED
 
 CLASS = [Student("ada", "Lovelace, Ada", "ada@x.org"), Student("bob"), Student("+17", email="c@x")]
@@ -25,6 +26,25 @@ def read(tmp_path: Path, text: str) -> Adjustments:
     path = tmp_path / "adjustments.csv"
     path.write_text(text, encoding="utf-8")
     return read_adjustments(path, COURSE, CLASS)
+
+
+@pytest.mark.parametrize(
+    "who", ["1001", "LOVE01", "sis7", "A@x.org", "Ada Lovelace", "lovelace, ada"]
+)
+def test_a_student_by_all_that_the_class_list_says(tmp_path: Path, who: str) -> None:
+    roster = tmp_path / "roster.csv"
+    roster.write_text(
+        "Student,ID,SIS User ID,SIS Login ID,Section,Email\n"
+        '"Lovelace, Ada",1001,sis7,love01,1,a@x.org\n"Hopper, Grace",1002,sis8,hop,1,\n'
+        '"Hopper, Grace",1003,sis9,hop3,1,\n'
+    )
+    path = tmp_path / "adjustments.csv"
+    path.write_text(f'id,notebook,points\n"{who}",02,1\n')
+    students = read_roster(roster).students
+    assert list(read_adjustments(path, COURSE, students)) == ["1001"]
+    path.write_text("id,notebook,points\nGrace Hopper,02,1\n")
+    with pytest.raises(UnusableAdjustment, match="'Grace Hopper' may be 1002 or 1003"):
+        read_adjustments(path, COURSE, students)
 
 
 def test_each_column(tmp_path: Path) -> None:

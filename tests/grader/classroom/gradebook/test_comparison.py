@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.gradebook.comparison import Comparison, compare, read_book
+from grader.classroom.gradebook.comparison import Comparison, NoGradebook, compare, read_book
 from grader.classroom.gradebook.comparison_text import MOST_ROWS, as_json, as_text
-from grader.classroom.gradebook.read_grades import NoGradebook
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.gradebook.write import Book, render
 from grader.classroom.intake.class_folder import Student
-from tests.helpers.lines import FUSED, RUN, Document, class_of, graded, gradient, journal
+from tests.helpers.lines import BATCHNORM, FUSED, RUN, Document, class_of, graded, gradient, journal
 
 DLOGITS, DZ = (FUSED, "dlogits"), (FUSED, "dz")
 
@@ -26,8 +25,9 @@ def compared(tmp_path: Path, *books: list[Document]) -> Comparison:
     for number, lines in enumerate(books):
         folder = tmp_path / f"{number}"
         folder.mkdir(parents=True)
-        journal(folder / "results.sqlite", lines)
-        found.append(read_book(folder, Rubric()))
+        results = journal(folder / "results.sqlite", lines)
+        render(Book(class_of(lines), results, Rubric()), folder)
+        found.append(read_book(folder))
     return compare(*found)
 
 
@@ -59,6 +59,15 @@ def test_who_moved_by_how_much_and_in_what(tmp_path: Path) -> None:
         ((DZ,), (DLOGITS,)),
     ]
     assert found.same == 1
+
+
+def test_who_did_not_hand_in_again_has_lost_nothing(tmp_path: Path) -> None:
+    both = [right("ada"), graded("b.ipynb", "ada", "p" * 6, BATCHNORM)]
+    found = compared(tmp_path, [*both, right("bob")], [right("ada", "pf"), right("bob")])
+    (moved,) = found.moved
+    assert (moved.lost, moved.absent) == ((DZ,), (BATCHNORM,))
+    assert "now" not in as_text(found).partition("ada")[2].splitlines()[0]
+    assert "no longer: dz; not handed in again: 03" in as_text(found)
 
 
 def test_wide_characters_keep_the_columns(tmp_path: Path) -> None:
@@ -141,7 +150,7 @@ def test_the_json_has_it_all(tmp_path: Path) -> None:
     assert document["moved"] == [
         {
             **{"student": "ada", "before": 1.0, "after": 2.0},
-            **{"gained": [list(DZ)], "lost": [], "adjusted": False},
+            **{"gained": [list(DZ)], "lost": [], "absent": [], "adjusted": False},
         }
     ]
     assert document["mistakes"] == [
@@ -158,7 +167,7 @@ def test_students_are_named_where_the_gradebook_has_their_names(tmp_path: Path) 
         (out := tmp_path / name).mkdir()
         results = journal(out / "results.sqlite", lines)
         render(Book(class_of(lines, [Student("17", "Ada \x1b[31m")]), results, Rubric()), out)
-        books.append(read_book(out, Rubric()))
+        books.append(read_book(out))
     said = as_text(compare(*books))
     assert "  Ada \\x1b[31m (17)  1 → 2  now right: dz\n" in said
     assert "  bob                1 → 2  now right: dz\n" in said
@@ -183,4 +192,8 @@ def test_classes_that_have_nobody_in_common(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_no_gradebook(tmp_path: Path) -> None:
     with pytest.raises(NoGradebook, match="holds no gradebook"):
-        read_book(tmp_path, Rubric())
+        read_book(tmp_path)
+    journal(tmp_path / "results.sqlite", [right("ada")])
+    (tmp_path / ".unfinished").touch()
+    with pytest.raises(NoGradebook, match="is not written to its end"):
+        read_book(tmp_path)

@@ -73,7 +73,7 @@ def test_grades_of_a_small_class(tmp_path: Path) -> None:
     assert [row[:12] for row in rows] == [
         ["ada", "Lovelace, Ada", "ada@x.org", "2", "2", "2", "2", "late", FUSED, "0", "", "0"],
         ["bob", "", "", "1", "2", "1", "2", "graded", "", "1", "x:1", "1"],
-        ["cyd", "", "", "0", "2", "0", "2", "unreadable", "", "0", "", "0"],
+        ["cyd", "", "", "0", "2", "0", "2", "unreadable", "", "1", "earned-nothing:1", "0"],
         ["dan", "'=1+1", "", "0", "2", "0", "2", "missing", "", "0", "", "0"],
     ]
     taken = f"{FUSED}: taken b2 (1), the latest by its name; not b (1)"

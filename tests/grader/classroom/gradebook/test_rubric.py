@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def test_no_rubric_is_the_contract() -> None:
             for outcome in Outcome:
                 expected = int(outcome in EARNS_POINTS)
                 assert rubric.earned(facts.prefix, gradient, outcome) == expected
-    assert rubric.total(Fraction(7), late=True) == 7
+    assert rubric.total(Fraction(7), rubric.kept(None, None)) == 7
 
 
 def test_the_example_says_what_holds_without_one() -> None:
@@ -65,7 +66,28 @@ def test_a_name_beats_its_exercise_beats_the_rest() -> None:
 )
 def test_rounds(step: str, earned: str, late: bool, points: str) -> None:
     rubric = parse_rubric(f"late = 0.8\nround = {step}", COURSE)
-    assert rubric.total(Fraction(earned), late) == Fraction(points)
+    kept = rubric.kept(None, None) if late else Fraction(1)
+    assert rubric.total(Fraction(earned), kept) == Fraction(points)
+
+
+DUE = datetime(2026, 11, 20, 18, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("hours", "kept"), [(0.1, "0.9"), (24, "0.9"), (24.1, "0.8"), (1000, "0.5"), (None, "0.9")]
+)
+def test_late_by_days(hours: float | None, kept: str) -> None:
+    rubric = parse_rubric("late = { per_day = 0.1, most = 5 }", COURSE)
+    moment = None if hours is None else DUE + timedelta(hours=hours)
+    assert rubric.kept(moment, DUE) == Fraction(kept)
+    assert parse_rubric("late = { per_day = 0.3, most = 5 }", COURSE).kept(DUE, None) == Fraction(
+        "0.7"
+    )
+
+
+def test_notebooks_by_their_numbers() -> None:
+    found = parse_rubric('notebooks = ["3", "01"]', COURSE).notebooks
+    assert found == ("01_atomic_backprop", "03_fused_batchnorm")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +108,10 @@ def test_rounds(step: str, earned: str, late: bool, points: str) -> None:
         ("default = 1e999999999", "default is 1E+999999999, but"),
         ("round = 1e-999999999", "round is 1E-999999999, but"),
         ("round = 0", "round is 0, but has to be a number from 0.000001 to 10000"),
-        ("notebooks = ['01_atomic']", "no notebook named 01_atomic; did you mean 01_atomic_backp"),
+        ("notebooks = ['01_atomic']", "no notebook '01_atomic' in the course; did you mean 01_at"),
+        ("late = { per_day = 0.1 }", "late has no most: write late = { per_day = 0.1, most = 5 }"),
+        ("late = { per_day = 2, most = 5 }", "per_day of late is 2, but has to be a number"),
+        ("late = { pro_day = 1, most = 5 }", "no part of late named pro_day; did you mean per_day"),
         ("notebooks = '01_atomic_backprop'", "notebooks has to be a list"),
         ("default = ", "it is not TOML (Invalid value"),
         (f"default = {'9' * 5000}", "it is not TOML"),

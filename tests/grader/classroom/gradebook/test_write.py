@@ -161,6 +161,7 @@ exact: False, approximate: False, maxdiff: 0.5, shape: (32, 27), expected: (32, 
     <testcase classname="{FUSED}" name="can be graded">
       <error message="No &lt;JSON&gt;." type="ungraded" />
     </testcase>
+    <system-out>earned-nothing: 1</system-out>
   </testsuite>
   <testsuite name="dan" tests="2" failures="0" errors="1" skipped="1">
     <testcase classname="{FUSED}" name="can be graded">
@@ -169,6 +170,7 @@ exact: False, approximate: False, maxdiff: 0.5, shape: (32, 27), expected: (32, 
     <testcase classname="notes" name="can be graded">
       <error message="Nor this." type="ungraded" />
     </testcase>
+    <system-out>earned-nothing: 1</system-out>
   </testsuite>
   <testsuite name="eve" tests="1" failures="0" errors="0" skipped="1">
     <testcase classname="{FUSED}" name="can be graded">

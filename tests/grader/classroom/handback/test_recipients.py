@@ -20,8 +20,9 @@ def test_ids_that_look_the_same_in_the_table(tmp_path: Path) -> None:
     book.mkdir()
     render(Book(class_of(lines), journal(book / RESULTS, lines), Rubric()), book)
     people, told = read_recipients(book)
-    assert [each.student.id for each in people] == ["eve\x07"]
-    assert "their ids look the same in grades.csv, and nothing is handed back" in told[0]
+    assert [each.student.id for each in people] == ["eve\x07", "x\\u202ey", "x\u202ey"]
+    assert [each.files for each in people] == [("c",), ("b",), ("a",)]
+    assert told == []
 
 
 def test_a_page_that_is_not_there(tmp_path: Path) -> None:

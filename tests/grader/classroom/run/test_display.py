@@ -67,6 +67,27 @@ def test_no_line_comes_twice() -> None:
     assert [line.partition(" done")[0] for line in said] == ["0 of 3", "1 of 3"]
 
 
+def test_what_still_runs_is_named_once_nothing_waits() -> None:
+    said: list[str] = []
+    clock = Clock()
+    show, tally = lines_to(said.append, clock), Tally(10, graded=6, running=("eve/x", "bob/x"))
+    for clock.now in (0.0, 1.0, 12.0):
+        show(tally)
+    tally.graded, clock.now = 8, 23.0
+    show(tally)
+    tally.graded, tally.running, clock.now = 9, ("eve/\x1bx",), 60.0
+    show(tally)
+    assert "still running" not in said[0]
+    assert said[1] == "8 of 10 done (still running: eve/x and bob/x)"
+    assert said[2] == r"9 of 10 done (still running: eve/\x1bx)"
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, width=60, height=20, color_system=None)
+    with bar_on(console) as show:
+        show(tally)
+    assert r"still running: eve/\x1bx" in file.getvalue()
+    assert "left" not in file.getvalue()
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_the_bar_fits_the_terminal(width: int) -> None:
     file = io.StringIO()

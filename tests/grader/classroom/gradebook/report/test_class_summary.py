@@ -16,8 +16,10 @@ from grader.classroom.gradebook.report.class_summary import (
     round_width,
 )
 from grader.classroom.gradebook.report.mistakes import MOST_LINES, MOST_LINKS, Mistake
+from grader.classroom.gradebook.report.student_page import student_page
 from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.intake.class_folder import Student
+from grader.reports.templates import marked
 from grader.verdict import pack_map
 from tests.helpers.lines import (
     BATCHNORM,
@@ -208,7 +210,41 @@ def test_a_file_that_is_no_notebook_is_noted_and_not_suspicious(tmp_path: Path) 
     found = summary_of(tmp_path, lines)
     assert found.suspicious == []
     assert [row.student.id for row, _ in found.noted] == ["bob"]
-    assert [row.flags for row, _ in found.noted] == [()]
+    assert [row.flags for row, _ in found.noted] == [("earned-nothing",)]
+    assert [(row.student.id, said) for row, said in found.lost] == [
+        ("bob", [("essay.pdf", "It is a document.")])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "sentence"),
+    [
+        (
+            "in-another-cell",
+            {"cell": "cell 9"},
+            "2 of 2 gradients stand in cells that are not answ",
+        ),
+        ("mistyped", {"cell": "ex2-fused", "meant": "x"}, "ex2-fused assigns `grad`, and `x` is"),
+    ],
+)
+def test_work_that_earned_nothing(
+    tmp_path: Path, code: str, said: dict[str, str], sentence: str
+) -> None:
+    lost = graded("a.ipynb", "ada", "tt")
+    for each in lost["gradients"]:
+        each["reasons"] = [(code, {"name": "grad", **said})]
+    blank, right = graded("b.ipynb", "bob", "tt"), graded("c.ipynb", "cyd", "pt")
+    right["gradients"][1]["reasons"] = lost["gradients"][1]["reasons"]
+    right["gradients"][1]["verdict"] = "todo"
+    stopped = graded("d.ipynb", "dan", "et", FUSED)
+    stopped["gradients"][0]["reasons"] = [("stopped", {"message": "It did not end."})]
+    found = summary_of(tmp_path, [lost, blank, stopped])
+    assert [row.student.id for row, _ in found.lost] == ["ada", "dan"]
+    ((_, [(_, first)]), (_, [(_, second)])) = found.lost
+    assert sentence in first
+    assert second == "Nothing that was written could run: It did not end."
+    page = student_page(found.lost[0][0], {"a.ipynb": as_line(lost)}, Rubric())
+    assert str(marked(first)) in page
 
 
 def test_of_nobody_and_of_no_points_there_are_no_bins(tmp_path: Path) -> None:

@@ -1,0 +1,78 @@
+"""`class.toml`: the options by which a gradebook was made, for the next run to use them again."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from grader.close_names import did_you_mean
+from grader.printable import listed, printable
+from grader.submission.notebook_file import shown
+from grader.user_error import UserError
+from grader.whole_file import write_whole
+
+SETTINGS = "class.toml"
+
+_FILES = ("roster", "adjustments", "rubric")
+REMEMBERED = (
+    *_FILES,
+    *("roster_columns", "due", "file_times", "due_notebooks", "attempts", "scale", "canvas_column"),
+    "course",
+)
+"""The options of `grader grade` that are kept, by their names."""
+
+_HEAD = """\
+# How this gradebook was made. `grader grade FOLDER --out DIR` uses these options again. An option
+# that you give replaces its line; delete a line to do without it.
+"""
+
+
+class UnusableSettings(UserError):
+    """The file cannot be read, or says something that is no option."""
+
+
+def read_settings(gradebook: Path) -> dict[str, Any]:
+    """The options that the gradebook was made with; none where there is no such file.
+
+    Raises:
+        UnusableSettings: it cannot be used; the message is a sentence.
+    """
+    path = gradebook / SETTINGS
+    try:
+        found = tomllib.loads(path.read_text("utf-8-sig")) if path.is_file() else {}
+    except (OSError, ValueError) as error:
+        raise UnusableSettings(f"{shown(path)} cannot be read: {printable(str(error))}.") from None
+    for name, value in found.items():
+        if name not in REMEMBERED:
+            meant = did_you_mean([name], REMEMBERED) or f"there are {listed(REMEMBERED)}."
+            raise UnusableSettings(f"{shown(path)} says {printable(name)}, no option; {meant}")
+        fits = bool if name == "file_times" else list if name == "canvas_column" else str
+        if not isinstance(value, fits):
+            raise UnusableSettings(f"{shown(path)}: {name} = {printable(str(value))} needs quotes.")
+    return found
+
+
+def write_settings(gradebook: Path, options: Mapping[str, Any]) -> None:
+    """Replace the file, if the options are not those that it has."""
+    said = {n: options[n] for n in REMEMBERED if options.get(n) and _can_be_written(options[n])}
+    if said != read_settings(gradebook):
+        # A text, a list of them, true: in TOML they are what they are in JSON.
+        lines = (
+            f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in said.items()
+        )
+        write_whole(gradebook / SETTINGS, _HEAD + "\n".join([*lines, ""]))
+
+
+def _can_be_written(value: object) -> bool:
+    """False for a path whose name is not text."""
+    return all(map(str.isprintable, value if isinstance(value, list) else [str(value)]))
+
+
+def settings_files(gradebook: Path) -> Iterator[Path]:
+    """The files that the gradebook was made from, with that of the options itself."""
+    said = read_settings(gradebook)
+    yield from (Path(said[name]) for name in _FILES if name in said)
+    yield gradebook / SETTINGS

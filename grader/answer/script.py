@@ -144,7 +144,8 @@ class Trial:
 
     def _spares(self, statement: ast.stmt) -> bool:
         """True for a line that others need: what it reads may not be there."""
-        return self._names.isdisjoint(read_effects(statement).writes)
+        written = read_effects(statement).writes
+        return bool(written) and written.isdisjoint(self._names)
 
     def _add(self, statement: ast.stmt, number: int) -> int:
         if isinstance(statement, COMPOUND):

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from grader.answer.parse import Answer
 from grader.close_names import SLIP, nearest
-from grader.execution.evidence import GradientEvidence
+from grader.execution.evidence import Observed
 from grader.grading.reasons import Reasons
 from grader.program.exercises import Exercise
 from grader.verdict import Outcome, Verdict, because
 
 
 def lost_by_slips(
-    evidence: Sequence[GradientEvidence],
+    evidence: Sequence[Observed],
     judged: Sequence[Verdict],
     answer: Answer,
     exercise: Exercise,
@@ -44,7 +44,7 @@ def _without_a_branch(
 
 
 def _of_sizes(
-    evidence: Sequence[GradientEvidence], judged: Sequence[Verdict], answer: Answer
+    evidence: Sequence[Observed], judged: Sequence[Verdict], answer: Answer
 ) -> Mapping[str, Reasons]:
     """What is said of `n = 32`, at the first gradient that reads `n` and has no other note."""
     said: dict[str, Reasons] = {}
@@ -69,7 +69,7 @@ def _mistyped(answer: Answer, known: Sequence[str]) -> Mapping[str, Reasons]:
     return said
 
 
-def _returns_nothing(item: GradientEvidence) -> bool:
+def _returns_nothing(item: Observed) -> bool:
     """True for a gradient that is None because a function without a `return` gave it."""
     match item.code:
         case [*_, ast.Assign(value=ast.Call())]:

@@ -177,7 +177,7 @@ def _doubt(handed_in: Iterable[HandedIn], classes: ClassList) -> str:
 def _damaged_ids(strangers: Iterable[str], classes: ClassList) -> Iterator[str]:
     """Say if a spreadsheet may have changed the ids in the class list."""
     listed = {known["id"].removesuffix(".0"): known["id"] for known in classes.known}
-    for id_ in strangers:
+    for id_ in sorted(strangers):
         short = id_.lstrip("0")
         if short and id_ not in listed.values() and short in listed:
             yield (

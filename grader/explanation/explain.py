@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import re
 import shutil
@@ -18,7 +17,6 @@ from grader.answer.parse import AnswerCell
 from grader.execution.own_process import OwnProcess
 from grader.explanation.forward import Forward, Inputs
 from grader.explanation.judged import (
-    check_names,
     remarks,
     returned_gradients,
     without_helpers,
@@ -173,10 +171,10 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
             f"{source.at(source.definition.lineno)}, neither returns nor assigns a gradient of"
             f" {forward.program.name}."
         )
-    # The values of these come from the backward pass itself, or from Python.
-    known = {*forward.program.names, *references.lecture.sizes} - source.parameters.keys()
+    # These it has to ask for, or to bind itself. Other names an edit may try.
     looks_up = not DYNAMIC_NAMES.isdisjoint(source.mentioned)
-    own = {name for name in known if looks_up or name in source.own or hasattr(builtins, name)}
+    known = {*forward.program.names, *references.lecture.sizes} - source.parameters.keys()
+    own = {name for name in known if looks_up or name in source.mentioned}
     exercise = Exercise(
         prefix="",
         notebook=subject.name,
@@ -192,9 +190,6 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
         OwnProcess(source.scope, beside, own),
         may_differentiate=True,
     )
-    # What a wrong line reads without asking may be the wrong tensor: that is said first.
-    wrong = [v.place for v in verdicts if v.outcome is not Outcome.PASS and v.place]
-    check_names(source, {**tried.values, **tried.sizes}, {place.line for place in wrong})
     wanted = {*returned.values()} or {f"d{name}" for name in forward.program.inputs}
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)

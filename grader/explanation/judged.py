@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -115,18 +114,3 @@ def without_result(verdict: Verdict, source: Backward, raised: Raised) -> Verdic
     code = quote(place, [AnswerCell(source.file, source.text)], {})
     why = (because("stopped", message=raised.message),)
     return replace(verdict, outcome=Outcome.ERROR, place=place, code=code, reasons=why)
-
-
-def check_names(source: Backward, known: Mapping[str, Any], wrong: Set[int]) -> None:
-    """Raise `BadInput` for a name of the forward pass that is read without being asked for.
-
-    Not for one that stands first in one of the lines that are `wrong`.
-    """
-    own = source.own | source.scope.keys()
-    for name, (line, *_) in source.mentioned.items():
-        is_meant = name in known and line not in wrong
-        if is_meant and name not in own and not hasattr(builtins, name):
-            raise BadInput(
-                f"{source.at(line)}, reads {name}, which it is not given. If {name} is meant, it"
-                " belongs among the parameters."
-            )

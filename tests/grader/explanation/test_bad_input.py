@@ -178,17 +178,6 @@ def asks_for_more(dout: Tensor, gian: Tensor) -> Tensor:
     return dout * gian
 
 
-def reads_without_asking(dout: Tensor, gain: Tensor) -> dict[str, Tensor]:
-    by_row = dout * xhat  # type: ignore[name-defined]  # noqa: F821 - the mistake
-    return {"dxhat": dout * gain, "dgain": by_row.sum(0)}
-
-
-def reads_without_asking_beside_a_mistake(dout: Tensor, gain: Tensor) -> dict[str, Tensor]:
-    by_row = dout * xhat  # type: ignore[name-defined]  # noqa: F821 - the mistake
-    dxhat = -dout * gain
-    return {"dxhat": dxhat, "dgain": by_row.sum(0)}
-
-
 def changes_an_argument(dout: Tensor, gain: Tensor) -> tuple[Tensor, Tensor]:
     g = dout * gain
     dout *= 2
@@ -222,8 +211,6 @@ def assigns_nothing(dout: Tensor) -> None:
     [
         (asks_for_more, 0, "asks for gian; rms_norm has no input, step or size of that name"),
         (asks_for_more, 0, "Is it gain?"),
-        (reads_without_asking, 1, "reads xhat, which it is not given"),
-        (reads_without_asking_beside_a_mistake, 1, "reads xhat, which it is not given"),
         (changes_an_argument, 2, "changes an argument in place"),
         (changes_at_the_end, 1, "changes an argument in place"),
         (returns_three, 2, "returns 3 gradients; rms_norm has 2 inputs, x, gain."),

@@ -31,7 +31,7 @@ from grader.grading.grade import grade_answer
 from grader.notebook import check_report
 from grader.program.exercises import Exercise
 from grader.program.references import SEED
-from grader.reports import as_json, terminal
+from grader.reports import as_json, terminal, wording
 from grader.reports.templates import make_environment
 from grader.user_error import BadInput
 from grader.verdict import Outcome, Report, Verdict
@@ -134,9 +134,13 @@ def assert_gradients(
     __tracebackhide__ = True  # pytest then shows the caller's line, not this one
     explanation = explain(forward, backward, sizes=sizes, inputs=inputs, seed=seed)
     if not explanation.ok:
-        wrong = [each for each in explanation.verdicts if each.outcome is not Outcome.PASS]
+        verdicts = explanation.verdicts
+        wrong = wording.wrong(verdicts) or [v for v in verdicts if v.outcome is not Outcome.PASS]
         # pytest's summary shows the first line alone
-        first = ", ".join(f"{verdict.name}: {verdict.outcome}" for verdict in wrong)
+        first = ", ".join(
+            f"{one.name}: {one.outcome}{f' in {wording.where(one.place)}' if one.place else ''}"
+            for one in wrong
+        )
         raise AssertionError(f"{first}\n\n{explanation}")
 
 

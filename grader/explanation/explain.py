@@ -105,7 +105,7 @@ def explain(
             with their shapes: `x: Annotated[Tensor, "n, d"]`.
         backward: a function that asks by name for inputs, steps, sizes and `d<name>` of what the
             forward pass returns, and assigns or returns gradients; or a
-            `torch.autograd.Function`.
+            `torch.autograd.Function`; or a callable without Python source, such as a kernel.
         sizes: sizes to be fixed, such as `{"d": 7}`.
         inputs: draws inputs that the annotations cannot describe; it asks by name for `generator`
             and for sizes, and gives a dictionary of tensors.

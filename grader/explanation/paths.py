@@ -83,14 +83,14 @@ def find_path(
     }
     wrong, is_all = set[str](), dict[Edge, bool]()
     for instance, found in zip(instances, returned, strict=True):
-        right = _gradients(program, instance, names)
+        right = gradients(program, instance, names)
         if any(found[name].shape != right[name].shape for name in names):
             return None
         off = {name: found[name] - right[name] for name in names}
         wrong |= {name for name in names if off[name].norm() > FITS * right[name].norm()}
         difference, whole = _flat(off), _flat(right)
         for edge in [*fits]:
-            flow = whole - _flat(_gradients(program, instance, names, edge))
+            flow = whole - _flat(gradients(program, instance, names, edge))
             times = float(difference @ flow / (flow @ flow))
             if not (difference - times * flow).norm() < FITS * difference.norm():
                 del fits[edge]  # of no flow, too: `times` is NaN
@@ -122,7 +122,7 @@ def _paths(
 
 
 @torch.enable_grad()
-def _gradients(
+def gradients(
     program: ForwardProgram, instance: Instance, names: Sequence[str], shut: Edge | None = None
 ) -> dict[str, Tensor]:
     """Autograd's gradients, without what flows through an edge that is shut."""
@@ -136,11 +136,9 @@ def _gradients(
     loss = values[program.loss]
     if not loss.requires_grad:
         return {name: torch.zeros_like(leaf) for name, leaf in leaves.items()}
-    gradients = torch.autograd.grad(
-        loss, [*leaves.values()], allow_unused=True, materialize_grads=True
-    )
-    return dict(zip(leaves, gradients, strict=True))
+    found = torch.autograd.grad(loss, [*leaves.values()], allow_unused=True, materialize_grads=True)
+    return dict(zip(leaves, found, strict=True))
 
 
-def _flat(gradients: Mapping[str, Tensor]) -> Tensor:
-    return torch.cat([gradient.reshape(-1) for gradient in gradients.values()])
+def _flat(several: Mapping[str, Tensor]) -> Tensor:
+    return torch.cat([one.reshape(-1) for one in several.values()])

@@ -47,6 +47,13 @@ class Subject:
         """What a report calls it."""
         return self.source.definition.name
 
+    def raised(self, error: Exception) -> Raised:
+        """What it raised, at the line of its own that led there."""
+        frames = traceback.walk_tb(error.__traceback__)
+        own = [line for frame, line in frames if frame.f_code is self.source.function.__code__]
+        where = own[-1] if own else self.source.definition.lineno
+        return Raised(where, f"This line raised {describe(error)}.")
+
     def at_its_end(self, message: str) -> Raised:
         """What is wrong with what it returns."""
         return Raised(self.source.body[-1].lineno, message, is_value=True)
@@ -228,10 +235,7 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> tuple[Any, Raised | 
         with torch.no_grad():
             returned = function(*bound.args, **bound.kwargs)
     except Exception as error:
-        frames = traceback.walk_tb(error.__traceback__)
-        own = [number for frame, number in frames if frame.f_code is function.__code__]
-        where = own[-1] if own else subject.source.definition.lineno
-        returned, raised = None, Raised(where, f"This line raised {describe(error)}.")
+        returned, raised = None, subject.raised(error)
     finally:
         sys.settrace(before)
     look(None)

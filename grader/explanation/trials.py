@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grader.explanation.backward import Key
-from grader.explanation.forward import Forward, describe
+from grader.explanation.forward import Forward
 from grader.explanation.judged import by_tensor
+from grader.explanation.paths import gradients
 from grader.explanation.subject import CustomFunction, Raised, Subject, call
 from grader.program.compare import agrees
 from grader.program.instances import Instance
@@ -54,42 +55,36 @@ def find_trouble(
         if not agrees(other[name], value):
             return name, subject.at_its_end(f"{STRIDED} `d{name}` is another one.")
     if isinstance(subject, CustomFunction):
-        arriving = references.program.arriving
-        weights = {step: instance.values[name] for name, step in arriving.items()}
-        true = {name: references.lecture_gradients[name] for name in right}
-        return next(_of_autograd(subject, forward, instance, weights, true), None)
+        needing = [name for name in right if name in forward.needing]
+        return next(_of_autograd(subject, forward, references, needing), None)
     return None
 
 
 def _of_autograd(
-    subject: CustomFunction,
-    forward: Forward,
-    instance: Instance,
-    weights: Mapping[str, Tensor],
-    right: Mapping[str, Tensor],
+    subject: CustomFunction, forward: Forward, references: References, names: Sequence[str]
 ) -> Iterator[tuple[str, Raised]]:
     """What is wrong where one output alone gets a gradient, or one input alone needs one."""
-    needing = [name for name in right if name in forward.needing]
-    if len(weights) > 1:
-        total = {name: torch.zeros_like(right[name]) for name in needing}
-        for output in weights:
-            found = _gradients(subject, forward, instance, needing, {output: weights[output]})
-            if isinstance(found, Raised):
-                alone = f"If `{output}` is the only output that gets a gradient,"
-                yield needing[0], found.but(alone, MATERIALIZED)
-                return
-            total = {n: total[n] if found[n] is None else total[n] + found[n] for n in needing}
-        for name in needing:
-            if not agrees(total[name], right[name]):
-                said = f"If one of the outputs alone gets a gradient, `d{name}` is wrong."
-                yield name, subject.at_its_end(f"{said} {MATERIALIZED}")
-    for name in needing if len(needing) > 1 else ():
-        found = _gradients(subject, forward, instance, [name], weights)
-        alone = f"If `{name}` is the only input that needs a gradient,"
+    program, values = references.program, references.lecture.values
+    weights = {step: values[name] for name, step in program.arriving.items()}
+    settings = [
+        (f"If `{step}` is the only output that gets a gradient,", MATERIALIZED, names, {step: one})
+        for step, one in weights.items()
+        if len(weights) > 1
+    ] + [
+        (f"If `{name}` is the only input that needs a gradient,", NEEDED, [name], weights)
+        for name in names
+        if len(names) > 1
+    ]
+    for condition, advice, needing, some in settings:
+        found = _gradients(subject, forward, references.lecture, needing, some)
         if isinstance(found, Raised):
-            yield name, found.but(alone, NEEDED)
-        elif found[name] is None or not agrees(found[name], right[name]):
-            yield name, subject.at_its_end(f"{alone} `d{name}` is wrong. {NEEDED}")
+            yield needing[0], found.but(condition, advice)
+            continue
+        others = {d: 0 * values[d] for d, step in program.arriving.items() if step not in some}
+        instance = replace(references.lecture, values={**values, **others})
+        for name, right in gradients(program, instance, needing).items():
+            if not agrees(torch.zeros_like(right) if found[name] is None else found[name], right):
+                yield name, subject.at_its_end(f"{condition} `d{name}` is wrong. {advice}")
 
 
 def _gradients(
@@ -104,19 +99,15 @@ def _gradients(
     pairs = zip(forward.returned, outputs, strict=True)
     reached = {n: one for n, one in pairs if n in weights and one.requires_grad}
     try:
-        gradients = torch.autograd.grad(
+        found = torch.autograd.grad(
             [*reached.values()],
             [inputs[name] for name in needing],
             [weights[name] for name in reached],
             allow_unused=True,
         )
     except Exception as error:
-        frames = traceback.walk_tb(error.__traceback__)
-        code = subject.source.function.__code__
-        own = [number for frame, number in frames if frame.f_code is code]
-        line = own[-1] if own else subject.source.definition.lineno
-        return Raised(line, f"This line raised {describe(error)}.")
-    return dict(zip(needing, gradients, strict=True))
+        return subject.raised(error)
+    return dict(zip(needing, found, strict=True))
 
 
 def _strided(value: Any) -> Any:

@@ -315,6 +315,12 @@ def test_a_kernel_is_told_which_path_is_wrong(wrong: dict[str, Any], said: str) 
     assert (outcome, said in found) == (Outcome.FAIL, True)
 
 
+def test_what_has_no_signature_gets_the_gradients_then_the_inputs() -> None:
+    outcome, said = said_of(explain(squared, torch.mul))
+    assert outcome is Outcome.FAIL
+    assert said.startswith("All numbers in `dx` are 0.5 times what they should be.")
+
+
 def test_a_right_kernel_passes() -> None:
     assert explain(layer_norm, kernel()).ok
     rows: list[Verdict] = [*explain(layer_norm, kernel()).verdicts]

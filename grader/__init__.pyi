@@ -1,4 +1,5 @@
 from .explanation.explain import Explanation, assert_gradients, explain
+from .explanation.forward import Constant
 from .notebook.lesson import board, check, heat_map, nudge, points
 from .notebook.running_notebook import start_lesson
 from .notebook.training.answers_train import train_with_my_answers
@@ -9,6 +10,7 @@ from .pictures.figures.training import LossPlot
 from .program.compare import cmp
 
 __all__ = [
+    "Constant",
     "Explanation",
     "LossPlot",
     "assert_gradients",

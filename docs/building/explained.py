@@ -14,7 +14,7 @@ from torch.autograd.gradcheck import GradcheckError
 
 from benchmarks.explain import NAMES, measure, table
 from docs.building.included import PROJECT
-from grader import cli
+from grader import assert_gradients, cli
 from grader.authoring.course import read_repository
 
 FOLDER = PROJECT / "docs" / "examples"
@@ -43,6 +43,23 @@ def _printed(words: list[str]) -> str:
     ):
         cli.main(words)
     return out.getvalue().rstrip()
+
+
+def failing_test() -> str:
+    """A test of the third example, and what pytest prints of it."""
+    swiglu = import_module("docs.examples.swiglu")
+    call = "assert_gradients(swiglu, SwiGLU)"
+    try:
+        with mock.patch.dict(os.environ, {"COLUMNS": str(WIDTH - 8), "NO_COLOR": "1"}):
+            assert_gradients(swiglu.swiglu, swiglu.SwiGLU)
+    except AssertionError as error:
+        lines = f"AssertionError: {error}".split("\n")
+        shown = "\n".join(f"E       {line}".rstrip() for line in lines)
+        test = f"def test_swiglu():\n    {call}"
+        code = f"from grader import assert_gradients\nfrom swiglu import SwiGLU, swiglu\n\n\n{test}"
+        failed = f"    def test_swiglu():\n>       {call}\n{shown}"
+        return f"```python\n{code}\n```\n\n```text\n{failed}\n```"
+    raise ValueError("The third example has no mistake any more.")
 
 
 def gradcheck_says() -> str:

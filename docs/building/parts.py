@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from docs.building.attacks import attack_table, suspicion_table
 from docs.building.diagnoses import catalogue
 from docs.building.example_class import as_typed
-from docs.building.explained import bugs_table, example, gradcheck_says
+from docs.building.explained import bugs_table, example, failing_test, gradcheck_says
 from docs.building.included import included
 from docs.building.limits import limits_table, sizes_table, system_calls
 from docs.building.markdown import folded
@@ -38,6 +38,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "comparison": comparison_line,
     "class": as_typed,
     "diagnoses": catalogue,
+    "failing": failing_test,
     "gradcheck": gradcheck_says,
     "json": json_example,
     "reasons": reasons_table,

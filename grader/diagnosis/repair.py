@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,7 +27,7 @@ from grader.execution.values import right_beside, values_for
 from grader.execution.variants import Variants
 from grader.program.compare import FLOAT64_NOISE, FLOAT64_TOLERANCE, agrees
 from grader.program.exercises import Exercise
-from grader.program.forward_program import ForwardProgram
+from grader.program.forward_program import ForwardProgram, Step, is_differentiable
 from grader.program.references import References
 from grader.worker.job import Group
 
@@ -52,9 +53,6 @@ MOST_NEAR = 12
 
 PLAIN = (1.0, 2.0, 0.5, 3.0, 4.0, 0.25, 1.5, 1 / 3)
 """Numbers that a backward pass has, with sizes beside them or without."""
-
-RECTIFIES = re.compile(r"\b(relu\(|clamp\(min=0\)|clamp_min\(0)")
-"""In a forward line: what is negative becomes zero."""
 
 DIFFERENCE = re.compile(r"\b[A-Za-z_]\w* - [A-Za-z_]\w*\b(?!\()")
 """Of two names, as a forward line has it."""
@@ -424,6 +422,7 @@ def _scope(
     readers = program.readers(tensor)
     single = [step for step in program.steps if step.name in slopes and step.reads == (tensor,)]
     bodies = {step.name: ast.parse(step.expression, mode="eval").body for step in single}
+    rectified = [step.name for step in program.steps if _rectifies(step, values)]
     alone = {name: ast.unparse(b.func) for name, b in bodies.items() if isinstance(b, ast.Call)}
     rows = tensors[tensor].shape[-1:]
     differences = {step.name: DIFFERENCE.findall(step.expression) for step in program.steps}
@@ -431,14 +430,14 @@ def _scope(
         "ARRIVING": [g for r in readers for g in upstreams if arrivals.get(g, g[1:]) == r],
         "UPSTREAM": upstreams,
         "NEAR": near,
-        "RECTIFIED": [one.name for one in program.steps if RECTIFIES.search(one.expression)],
+        "RECTIFIED": rectified,
         "FORWARD": forward,
         "TENSOR": [tensor] if tensor in near else [],
         "MADE": [tensor, *program.descendants(tensor)],
         "OWN": [name for name in dict.fromkeys(assigned) if name not in known],
         "ALONE": [*alone],
         "NOSIGMOID": [name for name, called in alone.items() if not called.endswith("sigmoid")],
-        "NORELU": [name for name, called in alone.items() if not called.endswith("relu")],
+        "NORELU": [name for name in alone if name not in rectified],
         "SLOPE": [step for step in slopes if step not in alone],
         "INDEX": [name for name in tensors if name not in floating],
         "SIZE": [*exercise.sizes],
@@ -451,3 +450,13 @@ def _scope(
     shapes = {d + name: tensors[name].shape for d in ("", "d") for name in floating}
     reassigned = {name for name, times in Counter(stored).items() if times > 1}
     return Scope(item.name, exercise.sizes, names, differences, shapes, fits, reassigned)
+
+
+def _rectifies(step: Step, values: Mapping[str, Any]) -> bool:
+    """Whether a step sets to zero what is negative, however it says so."""
+    made, read = values[step.name], [values[name] for name in step.reads]
+    return any(
+        is_differentiable(one) and bool((one < 0).any()) and torch.equal(one.clamp(min=0), made)
+        for one in read
+        if is_differentiable(made)
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 import inspect
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from grader.answer.parse import AnswerCell
 from grader.answer.statements import stored_names, walk_names, walk_statements
+from grader.program.forward_program import NotAForwardProgram
 from grader.program.parse import source_of
 from grader.worker.terms import DYNAMIC_NAMES
 
@@ -34,13 +36,44 @@ class Backward:
     definition: ast.FunctionDef
     text: str
     file: str
+    is_call: bool = False
+    """Whether it cannot be read, such as a kernel; then this is a function that calls it."""
 
     @classmethod
-    def of(cls, function: Callable[..., Any]) -> Backward:
-        """Read a function; `BadInput` if it has no source."""
+    def of(cls, function: Callable[..., Any], known: Set[str], order: Sequence[str]) -> Backward:
+        """Read a function, or write one that calls it.
+
+        Args:
+            function: in Python or not.
+            known: the names that it may ask for.
+            order: what it is called with if it does not say what its arguments are.
+        """
         function = inspect.unwrap(function)
-        definition, text = source_of(function)
+        try:
+            definition, text = source_of(function)
+        except NotAForwardProgram:
+            return cls._call_of(function, known, order)
         return cls(function, definition, text, _shown_file(function))
+
+    @classmethod
+    def _call_of(
+        cls, function: Callable[..., Any], known: Set[str], order: Sequence[str]
+    ) -> Backward:
+        try:
+            parameters = inspect.signature(function).parameters
+        except (TypeError, ValueError):  # of C++, it often has none
+            parameters = MappingProxyType({})
+        asked = [name for name, one in parameters.items() if one.default is one.empty]
+        given = ", ".join(asked if asked and known >= {*asked} else order)
+        name = getattr(function, "__name__", "")
+        name = name if name.isidentifier() and name not in known else "backward"
+        text = f"def {name}({given}):\n    return {name}({given})"
+        made: dict[str, Any] = {}
+        exec(compile(text, f"<a call of {name}>", "exec"), made)
+        caller = FunctionType(made[name].__code__, {**made, name: function}, name)
+        definition = ast.parse(text).body[0]
+        assert isinstance(definition, ast.FunctionDef)
+        return cls(caller, definition, text, f"a call of {name}", is_call=True)
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import re
 import shutil
@@ -18,18 +17,21 @@ from grader.answer.parse import AnswerCell
 from grader.execution.own_process import OwnProcess
 from grader.explanation.forward import Forward, Inputs
 from grader.explanation.judged import (
-    check_names,
+    by_tensor,
     remarks,
     returned_gradients,
+    summed_by_pytorch,
+    with_paths,
     without_helpers,
     without_result,
 )
-from grader.explanation.subject import Subject, call, subject_of
+from grader.explanation.subject import CustomFunction, Subject, call, subject_of
+from grader.explanation.trials import find_trouble
 from grader.grading.grade import grade_answer
 from grader.notebook import check_report
 from grader.program.exercises import Exercise
 from grader.program.references import SEED
-from grader.reports import as_json, terminal
+from grader.reports import as_json, terminal, wording
 from grader.reports.templates import make_environment
 from grader.user_error import BadInput
 from grader.verdict import Outcome, Report, Verdict
@@ -103,7 +105,7 @@ def explain(
             with their shapes: `x: Annotated[Tensor, "n, d"]`.
         backward: a function that asks by name for inputs, steps, sizes and `d<name>` of what the
             forward pass returns, and assigns or returns gradients; or a
-            `torch.autograd.Function`.
+            `torch.autograd.Function`; or a callable without Python source, such as a kernel.
         sizes: sizes to be fixed, such as `{"d": 7}`.
         inputs: draws inputs that the annotations cannot describe; it asks by name for `generator`
             and for sizes, and gives a dictionary of tensors.
@@ -113,7 +115,7 @@ def explain(
         ValueError: one of them cannot be used; the message is a sentence with the line.
     """
     read = Forward.of(forward, sizes or {}, inputs)
-    subject = subject_of(backward)
+    subject = subject_of(backward, read)
     texts = subject.source.text, *(step.line for step in read.program.steps)
     says_float = any(map(SAYS_FLOAT.search, texts))
     with double_precision() if says_float else _double_by_default():
@@ -132,9 +134,13 @@ def assert_gradients(
     __tracebackhide__ = True  # pytest then shows the caller's line, not this one
     explanation = explain(forward, backward, sizes=sizes, inputs=inputs, seed=seed)
     if not explanation.ok:
-        wrong = [each for each in explanation.verdicts if each.outcome is not Outcome.PASS]
+        verdicts = explanation.verdicts
+        wrong = wording.wrong(verdicts) or [v for v in verdicts if v.outcome is not Outcome.PASS]
         # pytest's summary shows the first line alone
-        first = ", ".join(f"{verdict.name}: {verdict.outcome}" for verdict in wrong)
+        first = ", ".join(
+            f"{one.name}: {one.outcome}{f' in {wording.where(one.place)}' if one.place else ''}"
+            for one in wrong
+        )
         raise AssertionError(f"{first}\n\n{explanation}")
 
 
@@ -150,33 +156,34 @@ def _double_by_default() -> Iterator[None]:
 
 
 def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
-    source, tried = subject.source, forward.try_out()
-    arriving = subject.arriving(forward, tried)
+    source, forward = subject.source, forward.tried_out()
+    arriving = subject.arriving(forward)
     if taken := {*forward.program.names} & {*arriving.values()}:
         raise BadInput(f"{forward.at}: {min(taken)} is the name of the gradient that arrives.")
-    is_loss = subject.is_loss(forward, tried)
+    is_loss = subject.is_loss(forward)
     references = forward.references(arriving, is_loss, seed)
     instances = {f"hidden{n}": one.instance for n, one in enumerate(references.hidden)}
-    beside = {
-        group: subject.arguments(forward, instance)
-        for group, instance in {"lecture": references.lecture, **instances}.items()
-    }
-    result, raised = call(subject, beside["lecture"])
-    returned = returned_gradients(source, forward, tried, result)
+    instances["lecture"] = references.lecture
+    beside = {group: subject.arguments(forward, one) for group, one in instances.items()}
+    calls = [call(subject, arguments) for arguments in beside.values()]
+    raised = next((error for _, error in calls if error), None)
+    result = None if raised else calls[-1][0]
+    returned = returned_gradients(subject, forward, result)
     written = {*returned.values(), *source.assigned} - {*arriving.values()}
     written -= {f"d{name}" for name in forward.returned}
     # In the order in which they are written; those that are only returned come last.
-    asked = (f"d{name}" for name in forward.smooth(tried) if f"d{name}" in written)
+    asked = (f"d{name}" for name in forward.smooth if f"d{name}" in written)
     gradients = tuple(sorted(asked, key=source.place))
     if not gradients:
         raise BadInput(
             f"{source.at(source.definition.lineno)}, neither returns nor assigns a gradient of"
             f" {forward.program.name}."
         )
-    # The values of these come from the backward pass itself, or from Python.
-    known = {*forward.program.names, *references.lecture.sizes} - source.parameters.keys()
+    forward.check_numbers(references, (gradient[1:] for gradient in gradients))
+    # These it has to ask for, or to bind itself. Other names an edit may try.
     looks_up = not DYNAMIC_NAMES.isdisjoint(source.mentioned)
-    own = {name for name in known if looks_up or name in source.own or hasattr(builtins, name)}
+    known = {*forward.program.names, *references.lecture.sizes} - source.parameters.keys()
+    own = {name for name in known if looks_up or name in source.mentioned}
     exercise = Exercise(
         prefix="",
         notebook=subject.name,
@@ -192,17 +199,29 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
         OwnProcess(source.scope, beside, own),
         may_differentiate=True,
     )
-    # What a wrong line reads without asking may be the wrong tensor: that is said first.
-    wrong = [v.place for v in verdicts if v.outcome is not Outcome.PASS and v.place]
-    check_names(source, {**tried.values, **tried.sizes}, {place.line for place in wrong})
     wanted = {*returned.values()} or {f"d{name}" for name in forward.program.inputs}
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)
     kept = {f"d{name}" for name in forward.program.inputs} - {*returned.values()}
     verdicts = [replace(v, reasons=(*v.reasons, *remarks(source, v, kept))) for v in verdicts]
-    if raised and all(verdict.outcome is Outcome.PASS for verdict in verdicts):
-        # A line that no gradient needs: its caller gets none of them all the same.
-        verdicts = [without_result(verdict, source, raised) for verdict in verdicts]
+    if returned and not raised:
+        found = [by_tensor(returned, one) for one, _ in calls]
+        if isinstance(subject, CustomFunction):
+            right = *(one.gradients for one in references.hidden), references.lecture_gradients
+            verdicts = [summed_by_pytorch(verdict, found, right) for verdict in verdicts]
+        tried = references.program, [*instances.values()], found
+        verdicts = with_paths(verdicts, source, *tried)
+    if all(verdict.outcome is Outcome.PASS for verdict in verdicts):
+        # Its caller may get none of them all the same.
+        names = {verdict.name[1:] for verdict in verdicts}
+        if not raised and returned:
+            trouble = find_trouble(subject, forward, references, returned, result)
+            names, raised = ({trouble[0]}, trouble[1]) if trouble else (names, None)
+        if raised:
+            verdicts = [
+                without_result(one, source, raised) if one.name[1:] in names else one
+                for one in verdicts
+            ]
     report = Report(
         subject.name, tuple(verdicts), tuple(flags), Path(source.file), "right by themselves"
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from torch import Tensor
@@ -30,8 +30,20 @@ common, so that a number that should be a size does. No two factors that are tol
 and `v`, are alike in both; and there are examples enough for some to be near a bound.
 """
 
+
+class Constant:
+    """`mask: Constant["n, d"]` is an input that needs no gradient."""
+
+    def __class_getitem__(cls, shape: str) -> Any:
+        """What `Annotated[Tensor, shape, Constant]` is."""
+        return Annotated[Tensor, shape, cls]
+
+
 Inputs = Callable[..., Mapping[str, Tensor]]
 """Draws inputs: asks by name for `generator` and for sizes, gives tensors by input."""
+
+
+UNTRIED = Instance({}, torch.float64, {})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +61,12 @@ class Forward:
     constants: Mapping[str, Any]
     line: int
     """Where it begins in its file."""
+    parameters: tuple[str, ...]
+    """All its parameters: tensors and constants."""
+    tried: Instance = UNTRIED
+    """What it gave when it was tried out."""
+    needing: frozenset[str] = frozenset()
+    """The inputs that need a gradient; for the others None is right, too."""
 
     @classmethod
     def of(
@@ -72,23 +90,29 @@ class Forward:
                 )
         if len(names) > len(SIZES[0]):
             raise BadInput(f"{program.name} has more than {len(SIZES[0])} sizes.")
-        parameters = inspect.signature(function).parameters
+        parameters = inspect.signature(function, eval_str=True).parameters
         constants = {n: p.default for n, p in parameters.items() if n not in program.annotations}
-        return cls(function, program, returned, sizes, inputs, constants, line)
+        known = function, program, returned, sizes, inputs, constants, line, tuple(parameters)
+        return cls(*known)
 
-    def smooth(self, tried: Instance) -> list[str]:
+    @property
+    def smooth(self) -> list[str]:
         """The inputs and steps that have gradients, from the end of the program to its inputs."""
-        steps = [step.name for step in self.program.steps]
-        return [
-            n for n in (*steps[::-1], *self.program.inputs) if is_differentiable(tried.values[n])
-        ]
+        names = *(step.name for step in self.program.steps[::-1]), *self.program.inputs
+        return [name for name in names if is_differentiable(self.tried.values[name])]
 
-    def try_out(self) -> Instance:
+    def tried_out(self) -> Forward:
         """Run it at all sizes; `BadInput` says which line raises, or is no forward pass's step."""
         tried, *_ = [self._tried_out(self._sizes(row)) for row in range(len(SIZES))]
         for result in self.returned:
             if not isinstance(tried.values[result], Tensor):
                 raise BadInput(f"{self.at}, returns {result}, which is no tensor.")
+        for name, value in tried.values.items():
+            if isinstance(value, Tensor) and value.is_complex():
+                raise BadInput(
+                    f"{self.at}: {name} is complex, and complex tensors cannot be explained. Write"
+                    " it with the real and the imaginary part as tensors of their own."
+                )
         if not any(is_differentiable(tried.values[result]) for result in self.returned):
             raise BadInput(f"{self.at}, returns no floating-point tensor.")
         inputs = {name: tried.values[name] for name in self.program.inputs}
@@ -97,7 +121,23 @@ class Forward:
             values = self.program.run({**inputs, **leaves})
         if not any(values[result].requires_grad for result in self.returned):
             raise BadInput(f"{self.at}, returns nothing that passes a gradient to its inputs.")
-        return tried
+        program = replace(self.program, tried=tried)
+        used = {name for passed in program.passes.values() for name in passed}
+        needing = frozenset(leaves.keys() & used) - self._constant_tensors()
+        return replace(self, program=program, tried=tried, needing=needing)
+
+    def _constant_tensors(self) -> set[str]:
+        """The inputs of which their author says that they need no gradient."""
+        parameters = inspect.signature(self.function, eval_str=True).parameters
+        kept = {
+            name
+            for name in self.program.inputs
+            if Constant in getattr(parameters[name].annotation, "__metadata__", ())
+        }
+        drawn = self._draw(torch.Generator().manual_seed(0), self._sizes(0))
+        if any(value.requires_grad for value in drawn.values()):
+            kept |= {name for name, value in drawn.items() if not value.requires_grad}
+        return kept
 
     @property
     def at(self) -> str:
@@ -172,19 +212,43 @@ class Forward:
             raise BadInput(
                 f"{self.at}: autograd cannot differentiate it ({describe(error)})."
             ) from error
-        for name in self.program.inputs:
-            self._check_that_it_is_a_number(name, references)
         return references
 
-    def _check_that_it_is_a_number(self, name: str, references: References) -> None:
-        """`BadInput` for an input whose gradient is NaN by autograd: none could be right."""
-        of_name = (one for one in references.hidden if name in one.gradients)
-        found = next((one for one in of_name if one.gradients[name].isnan().any()), None)
-        if found is None:
-            return
-        step = self.program.first_nan(found.instance.values)
-        where = f"{self._where(step)} gives NaN" if step else f"{self.at}: d{name} is NaN"
-        raise BadInput(f"{where} for some numbers: draw others, by a function for `inputs`.")
+    def check_numbers(self, references: References, asked: Iterable[str]) -> None:
+        """`BadInput` if autograd's gradient of an input, or one of `asked`, is NaN: none is right.
+
+        So if what is returned is NaN.
+        """
+        for reference in references.hidden:
+            values, gradients = reference.instance.values, reference.gradients
+            wanted = [*(gradients[n] for n in (*self.program.inputs, *asked) if n in gradients)]
+            results = [values[name] for name in self.returned if name in gradients]
+            if not any(one.isnan().any() for one in (*wanted, *results)):
+                continue
+            step = self.program.first_nan(values)
+            if step is not None:
+                masked = [values[n] for n in step.reads if is_differentiable(values[n])]
+                is_masked = any((one == -torch.inf).all(-1).any() for one in masked if one.dim())
+                why = ", because a row has nothing but -inf" if is_masked else ""
+                raise BadInput(
+                    f"{self._where(step)} gives NaN for some numbers{why}: draw others, by a"
+                    " function for `inputs`."
+                )
+            broken = (s for s in self.program.steps[::-1] if self._breaks(s, gradients))
+            step = next(broken, self.program.steps[-1])
+            raise BadInput(
+                f"{self._where(step)}: autograd itself makes NaN here, because the slope of this"
+                " step is infinite for some numbers (as that of a root is at 0). So there is no"
+                " right gradient to compare with: draw others, by a function for `inputs`, or keep"
+                " the step away from them."
+            )
+
+    @staticmethod
+    def _breaks(step: Step, gradients: Mapping[str, Tensor]) -> bool:
+        """Whether finite gradients become others on the way back through a step."""
+        behind = [gradients[name] for name in step.reads if name in gradients]
+        is_finite = step.name in gradients and bool(gradients[step.name].isfinite().all())
+        return is_finite and not all(one.isfinite().all() for one in behind)
 
     def _where(self, step: Step) -> str:
         return f"{self.program.name}, line {step.number}: `{step.line}`"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
@@ -13,26 +12,27 @@ from grader.answer.parse import AnswerCell
 from grader.answer.quote import quote
 from grader.explanation.backward import Backward, Key, shown_parts
 from grader.explanation.forward import Forward
-from grader.explanation.subject import Raised
+from grader.explanation.paths import find_path
+from grader.explanation.subject import Raised, Subject
+from grader.program.compare import agrees, compare
+from grader.program.forward_program import ForwardProgram
 from grader.program.instances import Instance
 from grader.user_error import BadInput
-from grader.verdict import Outcome, Place, Reason, Verdict, because
+from grader.verdict import Diagnosis, Outcome, Place, Reason, Verdict, because
 
 
-def returned_gradients(
-    source: Backward, forward: Forward, tried: Instance, returned: Any
-) -> dict[Key, str]:
+def returned_gradients(subject: Subject, forward: Forward, returned: Any) -> dict[Key, str]:
     """The gradients that are returned, by where they are in what is returned.
 
     Args:
-        source: the backward function.
+        subject: the backward function.
         forward: its forward pass.
-        tried: an instance of that.
         returned: what came back from a call; None if it raised.
 
     Raises:
         BadInput: it returns more or fewer, or something else.
     """
+    source = subject.source
     if not any(one.value is not None for one in source.returns):
         return {}
     at = source.at(source.returns[-1].lineno)
@@ -45,13 +45,9 @@ def returned_gradients(
             keys = [*range(len(returned))]
         case _:
             keys = [None]
-    inputs, smooth = [*forward.program.annotations], forward.smooth(tried)
-    wanted = [name for name in inputs if name in smooth]
-    if keys == [None] and returned is None and len(wanted) > 1:
-        # It raised, and its text does not show what it would have returned.
-        keys = [*range(len(wanted))]
+    takes, smooth = subject.takes(forward), forward.smooth
     if any(isinstance(key, str) for key in keys):
-        names = {**{name: name for name in inputs}, **{f"d{name}": name for name in smooth}}
+        names = {**{name: name for name in takes[0]}, **{f"d{name}": name for name in smooth}}
         unknown = [key for key in keys if key not in names]
         if unknown:
             raise BadInput(
@@ -60,14 +56,107 @@ def returned_gradients(
             )
         pairs = {key: names[str(key)] for key in keys}
         return {key: f"d{name}" for key, name in pairs.items() if name in smooth}
-    for several in (inputs, wanted):
+    if keys == [None] and returned is None and len(takes[0]) > 1:
+        # It raised, and its text does not show what it would have returned.
+        keys = [*range(len(takes[0]))]
+    parts = {
+        key: returned if key is None else returned[key] for key in keys if returned is not None
+    }
+    while len(takes) == 1 and len(keys) > len(takes[0]) and parts.get(keys[-1], 0) is None:
+        keys.pop()  # PyTorch, too, takes no notice of it
+    for several in takes:
         if len(keys) == len(several):
-            found = zip(keys, several, strict=True)
-            return {key: f"d{name}" for key, name in found if name in wanted}
+            found = dict(zip(keys, several, strict=True))
+            idle = {key for key, name in found.items() if name not in forward.needing}
+            return {
+                key: f"d{name}"
+                for key, name in found.items()
+                if name in smooth and not (key in idle and key in parts and parts[key] is None)
+            }
+    count = f"{len(keys)} gradient{'s' * (len(keys) != 1)}"
     raise BadInput(
-        f"{at}, returns {len(keys)} gradient{'s' * (len(keys) != 1)}; {forward.program.name} has"
-        f" {len(inputs)} input{'s' * (len(inputs) != 1)}, {', '.join(inputs)}."
+        f"{at}, returns {count}; {forward.program.name} has"
+        f" {len(takes[-1])} input{'s' * (len(takes[-1]) != 1)}, {', '.join(takes[-1])}."
     )
+
+
+def by_tensor(returned: Mapping[Key, str], result: Any) -> dict[str, Any]:
+    """What was returned, by the tensors whose gradients it should be."""
+    return {
+        gradient[1:]: result if key is None else result[key] for key, gradient in returned.items()
+    }
+
+
+def summed_by_pytorch(
+    verdict: Verdict, found: Sequence[Mapping[str, Any]], right: Sequence[Mapping[str, Tensor]]
+) -> Verdict:
+    """A pass for a gradient of another shape, if PyTorch makes the right one of it.
+
+    It sums what a Function returns along the axes that its input was copied along.
+
+    Args:
+        verdict: of one of a Function's gradients.
+        found: what it returned, by tensor, on several instances.
+        right: autograd's gradients on these; the last instance is the one shown.
+    """
+    name = verdict.name[1:]
+    if verdict.why != "shape" or not found or name not in found[0]:
+        return verdict
+    try:
+        sums = [one[name].sum_to_size(of[name].shape) for one, of in zip(found, right, strict=True)]
+    except (AttributeError, RuntimeError):
+        return verdict
+    if not all(agrees(one, of[name]) for one, of in zip(sums, right, strict=True)):
+        return verdict
+    shapes = str(tuple(found[-1][name].shape)), str(tuple(sums[-1].shape))
+    return replace(
+        verdict,
+        outcome=Outcome.PASS,
+        comparison=compare(verdict.name, sums[-1], right[-1][name]),
+        reasons=(because("summed-by-pytorch", shape=shapes[0], expected=shapes[1]),),
+        diagnosis=(),
+    )
+
+
+def with_paths(
+    verdicts: Sequence[Verdict],
+    source: Backward,
+    program: ForwardProgram,
+    instances: Sequence[Instance],
+    found: Sequence[Mapping[str, Any]],
+) -> list[Verdict]:
+    """The verdicts, the wrong ones of which no line explains with the path that explains them.
+
+    Args:
+        verdicts: of all gradients.
+        source: the backward function; of one that cannot be read, no line says anything.
+        program: its forward pass.
+        instances: on which it was called.
+        found: what it returned on these, by tensor.
+    """
+    wrong = [one for one in verdicts if one.outcome is Outcome.FAIL and one.why != "shape"]
+    mute = [one for one in wrong if source.is_call or not one.diagnosis]
+    if not mute or not all(isinstance(each, Tensor) for one in found for each in one.values()):
+        return [*verdicts]
+    of_all = find_path(program, instances, found, [*found[0]])
+    told = dict[str, tuple[Diagnosis, ...]]()
+    for verdict in mute:
+        name = verdict.name[1:]
+        path = of_all if name in found[0] or len(wrong) == 1 else None
+        if path is None and name in found[0]:
+            path = find_path(program, instances, found, [name])
+        told[verdict.name] = () if path is None else (path,)
+    return [
+        replace(
+            one,
+            diagnosis=told[one.name],
+            reasons=() if told[one.name] else (because("not-the-gradient", tensor=one.name[1:]),),
+            piece=None,
+        )
+        if one.name in told
+        else one
+        for one in verdicts
+    ]
 
 
 def without_helpers(
@@ -110,23 +199,9 @@ def remarks(source: Backward, verdict: Verdict, kept: Set[str]) -> tuple[Reason,
 
 
 def without_result(verdict: Verdict, source: Backward, raised: Raised) -> Verdict:
-    """The verdict on a right gradient that no caller gets, because another line raises."""
+    """The verdict on a right gradient that some caller does not get."""
     place = Place(source.file, raised.line)
     code = quote(place, [AnswerCell(source.file, source.text)], {})
     why = (because("stopped", message=raised.message),)
-    return replace(verdict, outcome=Outcome.ERROR, place=place, code=code, reasons=why)
-
-
-def check_names(source: Backward, known: Mapping[str, Any], wrong: Set[int]) -> None:
-    """Raise `BadInput` for a name of the forward pass that is read without being asked for.
-
-    Not for one that stands first in one of the lines that are `wrong`.
-    """
-    own = source.own | source.scope.keys()
-    for name, (line, *_) in source.mentioned.items():
-        is_meant = name in known and line not in wrong
-        if is_meant and name not in own and not hasattr(builtins, name):
-            raise BadInput(
-                f"{source.at(line)}, reads {name}, which it is not given. If {name} is meant, it"
-                " belongs among the parameters."
-            )
+    outcome = Outcome.FAIL if raised.is_value else Outcome.ERROR
+    return replace(verdict, outcome=outcome, place=place, code=code, reasons=why)

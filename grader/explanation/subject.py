@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
@@ -17,19 +17,23 @@ from grader.close_names import SLIP, nearest
 from grader.explanation.backward import Backward
 from grader.explanation.forward import Forward, describe
 from grader.program.compare import agrees
-from grader.program.forward_program import is_differentiable
 from grader.program.instances import Instance
 from grader.user_error import BadInput
 
+Run = tuple[dict[str, Any], tuple[Any, ...]]
+"""The arguments that a Function was applied to, by name, and its outputs."""
 
-def subject_of(backward: Any) -> Subject:
+
+def subject_of(backward: Any, forward: Forward) -> Subject:
     """What is to be explained; `BadInput` for what is neither a function nor a Function."""
-    is_class = isinstance(backward, type) and issubclass(backward, torch.autograd.Function)
-    function = backward.backward if is_class else backward
-    if not callable(function):
+    arriving = [f"d{name}" for name in forward.returned]
+    if isinstance(backward, type) and issubclass(backward, torch.autograd.Function):
+        source = Backward.of(backward.backward, frozenset(), ["ctx", *arriving])
+        return CustomFunction(source, backward)
+    if not callable(backward):
         raise BadInput(f"{backward!r} is neither a function nor a torch.autograd.Function.")
-    source = Backward.of(function)
-    return CustomFunction(source, backward) if is_class else Subject(source)
+    known = {*forward.parameters, *forward.program.names, *forward.program.size_names, *arriving}
+    return Subject(Backward.of(backward, known, [*arriving, *forward.parameters]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,15 +47,34 @@ class Subject:
         """What a report calls it."""
         return self.source.definition.name
 
-    def arriving(self, forward: Forward, tried: Instance) -> dict[str, str]:
-        """The names of the gradients that arrive, by what is returned."""
-        smooth = (name for name in forward.returned if is_differentiable(tried.values[name]))
-        return {name: f"d{name}" for name in smooth}
+    def raised(self, error: Exception) -> Raised:
+        """What it raised, at the line of its own that led there."""
+        frames = traceback.walk_tb(error.__traceback__)
+        own = [line for frame, line in frames if frame.f_code is self.source.function.__code__]
+        where = own[-1] if own else self.source.definition.lineno
+        return Raised(where, f"This line raised {describe(error)}.")
 
-    def is_loss(self, forward: Forward, tried: Instance) -> bool:
+    def at_its_end(self, message: str) -> Raised:
+        """What is wrong with what it returns."""
+        return Raised(self.source.body[-1].lineno, message, is_value=True)
+
+    def arriving(self, forward: Forward) -> dict[str, str]:
+        """The names of the gradients that arrive, by what is returned."""
+        return {name: f"d{name}" for name in forward.returned if name in forward.smooth}
+
+    def is_loss(self, forward: Forward) -> bool:
         """Whether the result is a loss: a scalar whose gradient nobody asks for is 1."""
-        asked = self.source.parameters.keys() & self.arriving(forward, tried).values()
-        return not asked and all(not tried.values[name].dim() for name in forward.returned)
+        asked = self.source.parameters.keys() & self.arriving(forward).values()
+        return not asked and all(not forward.tried.values[name].dim() for name in forward.returned)
+
+    def takes(self, forward: Forward) -> list[list[str]]:
+        """The parameters of the forward pass that gradients may be returned for, in order.
+
+        These are all of them, the tensors among them, or those that have a gradient.
+        """
+        tensors = [*forward.program.annotations]
+        smooth = [name for name in tensors if name in forward.smooth]
+        return [[*forward.parameters], smooth, tensors]
 
     def arguments(self, forward: Forward, instance: Instance) -> dict[str, Any]:
         """What its parameters are on an instance; `BadInput` for one that is nothing."""
@@ -86,45 +109,61 @@ class CustomFunction(Subject):
         """The name of the class."""
         return self.function.__name__
 
-    def arriving(self, forward: Forward, tried: Instance) -> dict[str, str]:
+    def arriving(self, forward: Forward) -> dict[str, str]:
         """The parameters after `ctx`, by what is returned."""
         _, *parameters = self.source.parameters.values()
         if parameters and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
-            return super(CustomFunction, self).arriving(forward, tried)
+            return super(CustomFunction, self).arriving(forward)
         if len(parameters) != len(forward.returned):
             raise BadInput(
                 f"{self.source.at(self.source.definition.lineno)}, takes {len(parameters)}"
                 f" gradients; {forward.program.name} returns {', '.join(forward.returned)}."
             )
         pairs = zip(forward.returned, parameters, strict=True)
-        return {n: p.name for n, p in pairs if is_differentiable(tried.values[n])}
+        return {name: one.name for name, one in pairs if name in forward.smooth}
 
-    def is_loss(self, forward: Forward, tried: Instance) -> bool:
+    def takes(self, forward: Forward) -> list[list[str]]:
+        """Those that `apply` is given: all that fit, or the tensors alone."""
+        every, _, tensors = super(CustomFunction, self).takes(forward)
+        is_apart = self.function.setup_context is not torch.autograd.Function.setup_context
+        try:
+            given = every if is_apart else ["ctx", *every]
+            inspect.signature(self.function.forward).bind(*given)
+        except TypeError:
+            return [tensors]
+        return [every]
+
+    def is_loss(self, forward: Forward) -> bool:
         """Never: PyTorch hands it a gradient whatever it returns."""
         return False
 
     def arguments(self, forward: Forward, instance: Instance) -> dict[str, Any]:
         """`ctx` as the class's own forward leaves it, then the gradients that arrive."""
         ctx, *parameters = self.source.parameters.values()
-        names = self.arriving(forward, instance)
+        names = self.arriving(forward)
         gradients = [instance.values.get(names.get(name, "")) for name in forward.returned]
         found = {ctx.name: self._context(forward, instance)}
         if parameters and parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:
             return {**found, parameters[-1].name: tuple(gradients)}
         return {**found, **{p.name: g for p, g in zip(parameters, gradients, strict=True)}}
 
-    def _context(self, forward: Forward, instance: Instance) -> Any:
-        name = self.function.__name__
-        inputs = [
-            value.clone().requires_grad_() if is_differentiable(value) else value
-            for value in map(instance.values.__getitem__, forward.program.annotations)
-        ]
+    def run(self, forward: Forward, instance: Instance, needing: Set[str]) -> Run:
+        """Apply it, where these inputs need a gradient."""
+        known = {**forward.constants, **instance.values}
+        inputs = {
+            name: known[name].clone().requires_grad_() if name in needing else known[name]
+            for name in self.takes(forward)[0]
+        }
         try:
             with torch.enable_grad():
-                outputs: Any = self.function.apply(*inputs)  # type: ignore[no-untyped-call]
+                outputs: Any = self.function.apply(*inputs.values())  # type: ignore[no-untyped-call]
         except Exception as error:
-            raise BadInput(f"{name}.apply raised {describe(error)}.") from error
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+            raise BadInput(f"{self.name}.apply raised {describe(error)}.") from error
+        return inputs, outputs if isinstance(outputs, tuple) else (outputs,)
+
+    def _context(self, forward: Forward, instance: Instance) -> Any:
+        name = self.function.__name__
+        _, outputs = self.run(forward, instance, forward.needing)
         for result, output in zip(forward.returned, outputs, strict=False):
             right = instance.values[result]
             is_right = isinstance(output, Tensor) and (
@@ -150,10 +189,18 @@ class CustomFunction(Subject):
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """What a call of the subject raised: the line of the subject's own, and a sentence."""
+    """What a call of the subject raised: the line of the subject's own, and a sentence.
+
+    Or what was wrong with the value that it gave: `is_value`.
+    """
 
     line: int
     message: str
+    is_value: bool = False
+
+    def but(self, condition: str, advice: str) -> Raised:
+        """The same, which happens on a condition only."""
+        return Raised(self.line, f"{condition} t{self.message[1:]} {advice}")
 
 
 def call(subject: Subject, arguments: Mapping[str, Any]) -> tuple[Any, Raised | None]:
@@ -188,17 +235,15 @@ def call(subject: Subject, arguments: Mapping[str, Any]) -> tuple[Any, Raised | 
         with torch.no_grad():
             returned = function(*bound.args, **bound.kwargs)
     except Exception as error:
-        frames = traceback.walk_tb(error.__traceback__)
-        own = [number for frame, number in frames if frame.f_code is function.__code__]
-        where = own[-1] if own else subject.source.definition.lineno
-        returned, raised = None, Raised(where, f"This line raised {describe(error)}.")
+        returned, raised = None, subject.raised(error)
     finally:
         sys.settrace(before)
     look(None)
     if changed:
+        what = "a saved tensor or " if isinstance(subject, CustomFunction) else ""
         raise BadInput(
-            f"{subject.source.at(line)}, changes an argument in place: its caller would go on"
-            " with another value."
+            f"{subject.source.at(line)}, changes {what}an argument in place: its caller would go"
+            " on with another value."
         )
     return returned, raised
 

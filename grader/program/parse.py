@@ -128,20 +128,38 @@ def _parse_steps(
         shown = line.partition("\n")[0]
         no_step = f"{definition.name}, line {statement.lineno}, is not a step: `{shown}`"
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in known:
-                pass
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                raise NotAForwardProgram(f"{no_step} assigns {name} again. {STEPS}")
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                assigned = {name: value}
+            case ast.Assign(targets=[ast.Tuple(elts=several)], value=value) if _is_shape(value):
+                pairs = (
+                    (node.id, n) for n, node in enumerate(several) if isinstance(node, ast.Name)
+                )
+                assigned = {
+                    name: ast.parse(f"{ast.unparse(value)}[{n}]", mode="eval").body
+                    for name, n in pairs
+                    if name != "_"
+                }
             case ast.Assign(targets=[ast.Tuple() | ast.List()]):
                 raise NotAForwardProgram(f"{no_step} assigns several names. {ONE_EACH}")
             case _:
                 raise NotAForwardProgram(f"{no_step}. {STEPS}")
-        names = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
-        names.sort(key=lambda node: (node.lineno, node.col_offset))
-        reads = tuple(dict.fromkeys(node.id for node in names if node.id in known))
-        known.add(name)
-        code = compile(ast.Expression(value), f"<forward program {definition.name}>", "eval")
-        yield Step(name, ast.unparse(value), reads, line, code, statement.lineno)
+        for name, value in assigned.items():
+            if name in known:
+                raise NotAForwardProgram(f"{no_step} assigns {name} again. {STEPS}")
+            names = [node for node in ast.walk(value) if isinstance(node, ast.Name)]
+            names.sort(key=lambda node: (node.lineno, node.col_offset))
+            reads = tuple(dict.fromkeys(node.id for node in names if node.id in known))
+            known.add(name)
+            code = compile(ast.Expression(value), f"<forward program {definition.name}>", "eval")
+            yield Step(name, ast.unparse(value), reads, line, code, statement.lineno)
+
+
+def _is_shape(value: ast.expr) -> bool:
+    """True for `x.shape` and `x.size()`, whose numbers may be assigned to several names."""
+    match value:
+        case ast.Attribute(attr="shape") | ast.Call(func=ast.Attribute(attr="size"), args=[]):
+            return True
+    return False
 
 
 def _refuse_names_of_gradients(

@@ -35,6 +35,12 @@ def test_the_output_has_no_colours_and_no_folder_of_this_machine() -> None:
     assert "/" not in text.partition("```console")[2].replace("\n", "")
 
 
+def test_a_failing_test_shows_the_line() -> None:
+    text = PARTS["failing"]()
+    assert "E       AssertionError: da: fail in " in text
+    assert "`s` is not the tensor that belongs here." in re.sub(r"\nE? *", " ", text)
+
+
 def test_gradcheck_says_no_more_than_a_mismatch() -> None:
     assert "Jacobian mismatch for output 0 with respect to input 0" in gradcheck_says()
 

@@ -37,6 +37,9 @@ def operations(node: ast.expr, on: OnInstances) -> list[Operation]:
                 return [_taken(body, index, on)]
         case _:
             found = Operation.read(node, on.is_module)
+            axes = [len(on.shape(each)) for each in found.places if found.name == "MatMult"]
+            if 1 in axes:
+                return [Operation("matvec" if axes[1] == 1 else "vecmat", found.places)]
             return [*_joined(node, found, on)] if found.name in ("cat", "stack") else [found]
     found = Operation.read(body, on.is_module)
     return [Operation(found.name, found.places, {**found.keywords, "part": index})]

@@ -77,11 +77,13 @@ class Tidying(ast.NodeTransformer):
         return node
 
     def _product(self, left: ast.expr, right: ast.expr) -> ast.expr:
-        if len(self.on.shape(right)) == 1:
+        axes = len(self.on.shape(left)), len(self.on.shape(right))
+        if axes in ((2, 1), (1, 2)):
+            return ast.BinOp(left, ast.MatMult(), right)
+        if axes[1] == 1:
             return made("(x * z).sum(-1)", x=left, z=right)
-        if len(self.on.shape(left)) == 1:
-            name = "T" if len(self.on.shape(right)) == 2 else "mT"
-            return made("(z * x).sum(-1)", x=left, z=self._turned(right, name))
+        if axes[0] == 1:
+            return made("(z * x).sum(-1)", x=left, z=self._turned(right, "mT"))
         return ast.BinOp(left, ast.MatMult(), right)
 
     def _turned(self, body: ast.expr, name: str) -> ast.expr:

@@ -97,8 +97,8 @@ def _weighed(
     function: Callable[..., Any], node: ast.FunctionDef, text: str, starts: Sequence[int]
 ) -> Iterator[TextEdit]:
     """The edits after which a function ends in a loss; none where it does already."""
-    forward = Forward.of(function, {}, None)
-    program, tried = forward.program, forward.try_out()
+    forward = Forward.of(function, {}, None).tried_out()
+    program, tried = forward.program, forward.tried
     if forward.returned == (program.loss,) and tried.values[program.loss].ndim == 0:
         return
     last = node.body[-1]

@@ -70,6 +70,11 @@ def unasked_and_wrong(dout: Tensor) -> None:
     dgain = (dout * out).sum(0)  # type: ignore[name-defined]  # noqa: F821, F841 - the mistake
 
 
+def reads_without_asking(dout: Tensor, gain: Tensor) -> dict[str, Tensor]:
+    by_row = dout * xhat  # type: ignore[name-defined]  # noqa: F821 - the mistake
+    return {"dxhat": dout * gain, "dgain": by_row.sum(0)}
+
+
 def only_assigns(dout: Tensor, xhat: Tensor) -> None:
     dgain = (dout * xhat).sum(0)  # noqa: F841 - it is judged
 

@@ -35,10 +35,9 @@ def read(name: str) -> tuple[References, Sequence[str]]:
     package = "benchmarks.forward_functions" if name in FUNCTIONS else "corpus.bugs"
     module = import_module(f"{package}.{name}")
     function = getattr(module, name if name in FUNCTIONS else "forward")
-    forward = Forward.of(function, {}, getattr(module, "inputs", None))
+    forward = Forward.of(function, {}, getattr(module, "inputs", None)).tried_out()
     arriving = {result: f"d{result}" for result in forward.returned}
-    tensors = forward.smooth(forward.try_out())
-    asked = [tensor for tensor in tensors if tensor not in arriving]
+    asked = [tensor for tensor in forward.smooth if tensor not in arriving]
     return forward.references(arriving, is_loss=False, seed=1), asked
 
 

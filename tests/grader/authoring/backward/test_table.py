@@ -127,6 +127,8 @@ EXAMPLES: Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
         NOT_VECTOR,
         ("x @ W", "x @ z.mT", "torch.matmul(x, W)", "x @ x.transpose(-1, -2)"),
     ),
+    "matvec(x, z)": (MATRIX, ("x @ row.flatten()",)),
+    "vecmat(x, z)": (MATRIX, ("row.flatten() @ x.mT",)),
     "outer(x, z)": ((1,), ("torch.outer(x, z)",)),
     "linear(x, z)": (NOT_VECTOR, ("F.linear(x, W.mT.flatten(0, -2))",)),
     "linear(x, z, bias)": (MATRIX, ("F.linear(x, z, z.sum(1))",)),
@@ -142,8 +144,6 @@ EXAMPLES: Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
             'torch.einsum("...ij,...ij->...ij", x, z)',
         ),
     ),
-    "inverse(x)": (NOT_VECTOR, ("(x.mT @ x + torch.eye(x.shape[-1])).inverse()",)),
-    "logdet(x)": (MATRIX, ("torch.logdet(x.T @ x + torch.eye(x.shape[1]))",)),
     "sum(x, dim=None, keepdim=False)": (
         ALL,
         (
@@ -151,7 +151,6 @@ EXAMPLES: Mapping[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
             "x.sum(0)",
             "x.sum(-1, keepdim=True) * z",
             "torch.sum(x * row, dim=0)",
-            "x @ row.flatten()",
         ),
     ),
     "mean(x, dim=None, keepdim=False)": (

@@ -1,0 +1,334 @@
+"""`explain` with what a `torch.autograd.Function` or a kernel meets outside a course."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader import Constant, Explanation, explain
+from grader.reports import wording
+from grader.verdict import Outcome, Verdict
+
+Rows = Annotated[Tensor, "n, d"]
+Row = Annotated[Tensor, "d"]
+
+
+def said_of(explanation: Explanation) -> tuple[Outcome, str]:
+    """What is said of the only gradient that is not a plain pass."""
+    (one,) = (each for each in explanation.verdicts if each.outcome is not Outcome.PASS)
+    return one.outcome, " ".join(wording.sentences(one))
+
+
+def multiplied(x: Rows, constant: float = 5.5) -> Tensor:
+    y = x * constant
+    return y
+
+
+class MulConstant(torch.autograd.Function):
+    """As in PyTorch's own manual."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Tensor, constant: float) -> Tensor:
+        ctx.constant = constant
+        return tensor * constant
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> Any:
+        return grad_output * ctx.constant, None
+
+
+class OneTooFew(MulConstant):
+    @staticmethod
+    def backward(ctx: Any, grad_output: Tensor) -> Any:
+        return grad_output * ctx.constant
+
+
+def linear(
+    x: Rows, w: Annotated[Tensor, "k, d"], bias: Tensor | None = None, dim: int = 1
+) -> Tensor:
+    scores = x @ w.T
+    p = scores.softmax(dim)
+    return p
+
+
+class Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(x: Tensor, w: Tensor, bias: Tensor | None, dim: int) -> Tensor:
+        return (x @ w.T).softmax(dim)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Tensor) -> None:
+        x, w, _, ctx.dim = inputs
+        ctx.save_for_backward(x, w, output)
+
+    @staticmethod
+    def backward(ctx: Any, dp: Tensor) -> Any:
+        x, w, p = ctx.saved_tensors
+        dscores = p * (dp - (dp * p).sum(ctx.dim, keepdim=True))
+        return dscores @ w, dscores.T @ x, None, None
+
+
+def test_arguments_may_be_no_tensors() -> None:
+    assert explain(multiplied, MulConstant).ok
+    assert explain(linear, Linear).ok
+    with pytest.raises(ValueError, match="returns 1 gradient; multiplied has 2 inputs"):
+        explain(multiplied, OneTooFew)
+
+
+def masked(x: Rows, mask: Rows) -> Tensor:
+    y = x * mask / 0.5
+    return y
+
+
+def with_a_constant(x: Rows, mask: Annotated[Tensor, "n, d", Constant]) -> Tensor:
+    y = x * mask / 0.5
+    return y
+
+
+def of_a_shape(x: Rows, mask: Rows) -> Tensor:
+    y = x * mask.shape[1]
+    return y
+
+
+def masked_backward(dy: Tensor, mask: Tensor) -> Any:
+    return dy * mask / 0.5, None
+
+
+def shape_backward(dy: Tensor, d: int) -> Any:
+    return dy * d, None
+
+
+def mask_without_gradient(generator: torch.Generator, n: int, d: int) -> dict[str, Tensor]:
+    x = torch.randn(n, d, generator=generator, requires_grad=True)
+    return {"x": x, "mask": (torch.rand(n, d, generator=generator) > 0.5).float()}
+
+
+def test_none_is_right_where_no_gradient_is_needed() -> None:
+    assert explain(with_a_constant, masked_backward).ok
+    assert explain(masked, masked_backward, inputs=mask_without_gradient).ok
+    assert explain(of_a_shape, shape_backward).ok
+    assert not explain(masked, masked_backward).ok
+
+
+def shifted(x: Rows, b: Row) -> Tensor:
+    y = x + b
+    return y
+
+
+class Shifted(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, b: Tensor) -> Tensor:
+        return x + b
+
+    @staticmethod
+    def backward(ctx: Any, dy: Tensor) -> Any:
+        return dy, dy.sum(0, keepdim=True)
+
+
+class NotSummed(Shifted):
+    @staticmethod
+    def backward(ctx: Any, dy: Tensor) -> Any:
+        return dy, dy.mean(0, keepdim=True)
+
+
+class AsksForTheWrongOne(Shifted):
+    @staticmethod
+    def backward(ctx: Any, dy: Tensor) -> Any:
+        dx = dy if ctx.needs_input_grad[1] else None
+        return dx, dy.sum(0) if ctx.needs_input_grad[0] else None
+
+
+def test_what_pytorch_sums_passes_with_a_remark() -> None:
+    explanation = explain(shifted, Shifted)
+    assert explanation.ok
+    said = wording.note(explanation.verdicts[-1])
+    assert said == "It has the shape (1, 3), and PyTorch sums it to (3,). So it is right."
+    assert not explain(shifted, NotSummed).ok
+
+
+def test_each_input_may_be_the_only_one_that_needs_a_gradient() -> None:
+    outcome, said = said_of(explain(shifted, AsksForTheWrongOne))
+    assert outcome is Outcome.FAIL
+    assert said.startswith("If `x` is the only input that needs a gradient, `dx` is wrong.")
+
+
+def squared(x: Rows) -> Tensor:
+    y = x * x
+    return y
+
+
+def flat(dy: Tensor, x: Tensor) -> Tensor:
+    slope = dy.view(-1) * x.reshape(-1)
+    return 2 * slope.view(x.shape)
+
+
+def as_if_in_order(dy: Tensor, x: Tensor) -> Tensor:
+    return 2 * x * dy.as_strided(dy.shape, (dy.shape[1], 1))
+
+
+def test_a_gradient_need_not_be_contiguous() -> None:
+    outcome, said = said_of(explain(squared, flat))
+    assert outcome is Outcome.ERROR
+    assert said.startswith("If the incoming gradient is not contiguous in memory")
+    assert "this line raised RuntimeError: view size is not compatible" in said
+    outcome, said = said_of(explain(squared, as_if_in_order))
+    assert outcome is Outcome.FAIL
+    assert "`dx` is another one." in said
+
+
+def two(x: Rows) -> Any:
+    a = x * 2
+    b = x**2
+    return a, b
+
+
+class Two(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Any:
+        ctx.save_for_backward(x)
+        ctx.set_materialize_grads(False)
+        return x * 2, x**2
+
+    @staticmethod
+    def backward(ctx: Any, da: Any, db: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        dx = torch.zeros_like(x) if da is None else da * 2
+        return dx if db is None else dx + 2 * x * db
+
+
+class TwoAtOnce(Two):
+    @staticmethod
+    def backward(ctx: Any, da: Any, db: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return 2 * da + 2 * x * db
+
+
+class UnpacksTwo(Two):
+    @staticmethod
+    def backward(ctx: Any, da: Any, db: Any) -> Any:
+        x, _ = ctx.saved_tensors
+        return 2 * da + 2 * x * db
+
+
+def test_one_of_two_outputs_may_get_no_gradient() -> None:
+    assert explain(two, Two).ok
+    outcome, said = said_of(explain(two, TwoAtOnce))
+    assert outcome is Outcome.ERROR
+    assert said.startswith("If `a` is the only output that gets a gradient, this line raised Type")
+
+
+def test_saved_tensors_are_unpacked_in_the_right_number() -> None:
+    outcome, said = said_of(explain(two, UnpacksTwo))
+    assert (outcome, "not enough values to unpack" in said) == (Outcome.ERROR, True)
+
+
+def flattened(x: Annotated[Tensor, "b, t, c"]) -> Tensor:
+    B, T, C = x.shape
+    rows = x.view(B * T, C)
+    y = rows * rows
+    return y
+
+
+def flattened_backward(dy: Tensor, rows: Tensor, B: int, T: int, C: int) -> Tensor:
+    drows = 2 * dy * rows
+    dx = drows.view(B, T, C)
+    return dx
+
+
+def test_a_shape_may_be_assigned_to_several_names() -> None:
+    assert explain(flattened, flattened_backward).ok
+
+
+@pytest.mark.parametrize(
+    "spelling", ["relu()", "clamp(min=0)", "maximum(torch.zeros(()))", "where"]
+)
+def test_a_rectifier_is_one_however_it_is_spelt(spelling: str, tmp_path: Any) -> None:
+    value = "torch.where(scaled > 0, scaled, 0)" if spelling == "where" else f"scaled.{spelling}"
+    text = f"""from typing import Annotated
+import torch
+def forward(x: Annotated[torch.Tensor, "n, d"], gain: Annotated[torch.Tensor, "d"]):
+    scaled = x * gain
+    y = {value}
+    return y
+def backward(x, gain, dy):
+    dscaled = dy * (x > 0)
+    return dscaled * gain, (dscaled * x).sum(0)
+"""
+    path = tmp_path / f"spelt_{spelling[:4]}.py"
+    path.write_text(text, encoding="utf-8")
+    scope: dict[str, Any] = {}
+    exec(compile(text, str(path), "exec"), scope)
+    wrong = explain(scope["forward"], scope["backward"]).verdicts[0]
+    assert wrong.diagnosis[0].message == "`x` is not the tensor that belongs here."
+
+
+def layer_norm(x: Rows, gain: Row, bias: Row, eps: float = 1e-5) -> Tensor:
+    mean = x.mean(1, keepdim=True)
+    xc = x - mean
+    var = (xc**2).mean(1, keepdim=True)
+    inv = (var + eps) ** -0.5
+    xhat = xc * inv
+    y = xhat * gain + bias
+    return y
+
+
+KERNEL = """
+def kernel(dy, x, gain, bias, eps, through_mean=1, through_var=1, of_bias=1):
+    xc = x - x.mean(1, keepdim=True)
+    inv = ((xc**2).mean(1, keepdim=True) + eps) ** -0.5
+    xhat, g = xc * inv, dy * gain
+    d = x.shape[1] if through_var == "d" else 1
+    v = xhat * (g * xhat).mean(1, keepdim=True) * (d / (d - 1) if d > 1 else through_var)
+    m = g.mean(1, keepdim=True) * through_mean
+    return inv * (g - m - v), (dy * xhat).sum(0), dy.sum(0) * of_bias
+"""
+
+
+def kernel(**wrong: Any) -> Callable[..., Any]:
+    """A backward pass whose source is nowhere."""
+    scope: dict[str, Any] = {}
+    exec(KERNEL, scope)
+    return functools.partial(scope["kernel"], **wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"through_var": 0}, "What comes back along `xc -> var -> inv -> xhat` is missing."),
+        ({"through_var": -1}, "What comes back along `xc -> var -> inv -> xhat` has the wrong si"),
+        (
+            {"through_var": "d"},
+            "`xc -> var -> inv -> xhat` is 1.5 (d/(d - 1)) times what it",
+        ),
+        ({"through_mean": 2}, "What comes back along `x -> mean -> xc` is counted twice."),
+        ({"of_bias": -1}, "What comes back along `bias -> y` has the wrong sign."),
+        ({"through_var": 0, "through_mean": 0}, "This is not the gradient of the loss"),
+    ],
+)
+def test_a_kernel_is_told_which_path_is_wrong(wrong: dict[str, Any], said: str) -> None:
+    outcome, found = said_of(explain(layer_norm, kernel(**wrong)))
+    assert (outcome, said in found) == (Outcome.FAIL, True)
+
+
+def test_what_has_no_signature_gets_the_gradients_then_the_inputs() -> None:
+    outcome, said = said_of(explain(squared, torch.mul))
+    assert outcome is Outcome.FAIL
+    assert said.startswith("All numbers in `dx` are 0.5 times what they should be.")
+
+
+def test_a_right_kernel_passes() -> None:
+    assert explain(layer_norm, kernel()).ok
+    rows: list[Verdict] = [*explain(layer_norm, kernel()).verdicts]
+    assert [one.name for one in rows] == ["dx", "dgain", "dbias"]
+
+
+def test_each_wrong_gradient_of_a_kernel_gets_a_path_of_its_own() -> None:
+    wrong = kernel(through_mean=0, of_bias=-1)
+    dx, _, dbias = explain(layer_norm, wrong).verdicts
+    assert "mean" in dx.diagnosis[0].message
+    assert dbias.diagnosis[0].kind == "sign"

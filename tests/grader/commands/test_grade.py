@@ -29,7 +29,7 @@ from grader.classroom.run.line import Line
 from grader.classroom.run.out_folder import claimed
 from grader.classroom.run.results import RESULTS, BrokenResults, Results
 from grader.commands import exit_codes
-from grader.execution.sandbox import best_sandbox
+from grader.execution.sandbox import Sandbox, best_sandbox
 from tests.helpers.course_notebooks import solved
 from tests.helpers.dask_cluster import Cluster
 from tests.helpers.fake_grading import InlinePool
@@ -284,7 +284,7 @@ def test_without_bwrap_the_instructor_must_say_so(
 ) -> None:
     monkeypatch.setattr(
         "grader.execution.sandbox.why_not",
-        lambda _: "No bwrap.",
+        lambda sandbox: "" if sandbox is Sandbox.NONE else "No bwrap.",
     )
     assert run(folder, "--sandbox", "bwrap") == exit_codes.UNREADABLE
     assert "say `--sandbox none`" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from grader.answer.own_code import OwnStatement, Span
+from grader.diagnosis.factors import Factor
 from grader.diagnosis.kinds import Kind
 
 LIKELIHOODS = ("first", "expected", "second", "likely", "possible", "last")
@@ -38,6 +39,12 @@ class Edit:
     doubled: bool = False
     others: Mapping[int, str] = field(default_factory=dict)
     """New texts of other statements, by their numbers."""
+    rule: object = None
+    """That of the table of mistakes, if it comes from there."""
+    factor: Factor | None = None
+    """How many times what it should be the piece of a `doubled` edit is, else the whole result."""
+    rival: Edit | None = None
+    """Another that is as likely, of another piece: nobody knows which of the two was meant."""
 
     @property
     def texts(self) -> dict[int, str]:

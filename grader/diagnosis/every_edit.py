@@ -10,20 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from grader.answer.own_code import OwnStatement, names_in, unread
+from grader.answer.own_code import OwnStatement, unread
 from grader.answer.parse import Answer
-from grader.answer.sites import (
-    AXIS,
-    EXPONENT,
-    INDEX,
-    RANGE,
-    SIZE,
-    START,
-    STATEMENT,
-    Site,
-    role,
-    sites,
-)
+from grader.answer.sites import START, STATEMENT, Site, role, sites
 from grader.answer.statements import walk_statements
 from grader.diagnosis.edit import (
     EXPECTED,
@@ -33,32 +22,10 @@ from grader.diagnosis.edit import (
     SECOND,
     Edit,
     Scope,
-    capital,
     quoted,
 )
 from grader.diagnosis.expression import Expression
 from grader.diagnosis.kinds import Kind
-
-KINDS = {
-    INDEX: Kind.WRONG_INDEX,
-    RANGE: Kind.PARTIAL_ROWS,
-    SIZE: Kind.WRONG_SHAPE,
-    AXIS: Kind.WRONG_AXIS,
-    EXPONENT: Kind.POWER_RULE,
-}
-"""What any mistake is called in an index, a range and so on."""
-
-OF_THEIR_OWN = frozenset(
-    {Kind.HARD_CODED_SIZE, Kind.LOST_KEEPDIM, Kind.MISROUTED_MAX, Kind.NOT_ACCUMULATED}
-    | {Kind.PERMUTED, Kind.ONLY_THIS_BATCH, Kind.WRONG_SHAPE, Kind.PARTIAL_ROWS, Kind.WRONG_NAME}
-)
-"""Kinds that keep their name wherever they occur."""
-
-OF_NUMBERS = frozenset(
-    {Kind.POWER_RULE, Kind.MISSING_FACTOR, Kind.EXTRA_FACTOR, Kind.MISSING_BRANCH}
-    | {Kind.EXTRA_TERM, Kind.MISSING_EPS, Kind.BESSEL}
-)
-"""Kinds that are not looked for in a comparison: which side is larger shows no exponent."""
 
 MOST_PAIRS = 600
 """Of edits that are the same in two lines, and of those of a loop and what is inside of it."""
@@ -100,7 +67,7 @@ def every_edit(
     known, alike = set[tuple[int, bool, str]](), dict[tuple[str, str], list[Edit]]()
     for likelihood in range(len(LIKELIHOODS)):
         found = [edit for edit in ready if edit.likelihood == likelihood]
-        for edit in (edit for one in expressions for edit in _edits(one, likelihood)):
+        for edit in (edit for one in expressions for edit in one.edits(likelihood)):
             key = (edit.own.number, edit.doubled, edit.text)
             if edit.text != edit.own.text and key not in known:
                 known.add(key)
@@ -119,37 +86,6 @@ def _in_two_lines(edits: Sequence[Edit]) -> Iterator[Edit]:
             message = f"{edit.message} The same goes for another line."
             others = {other.own.number: other.text}
             yield replace(edit, likelihood=LAST, message=message, others=others)
-
-
-def _edits(at: Expression, likelihood: int) -> Iterator[Edit]:
-    """The edits of one expression; what its place is for may name the mistake."""
-    usual = _usual(at)
-    around = (at.site.node, *at.site.parents)
-    length = next((at.site.own.lengths[n] for n in around if n in at.site.own.lengths), None)
-    is_compared = any(isinstance(one, ast.Compare) for one in at.site.parents)
-    for match in at.matches(likelihood):
-        if is_compared and match.rule.kind in OF_NUMBERS:
-            continue
-        kind = match.rule.kind if match.rule.kind in OF_THEIR_OWN else usual or match.rule.kind
-        edits = match.edits(kind)
-        yield from edits if length is None else (_of_length(edit, length) for edit in edits)
-
-
-def _of_length(edit: Edit, length: ast.expr) -> Edit:
-    """An edit where only a length is read off a tensor: that is wrong then, and not the tensor."""
-    if edit.doubled:
-        return edit
-    piece, what = edit.own.span(length), capital(quoted(edit.own.source(length)))
-    message = f"{what} is not the length that is needed."
-    return replace(edit, kind=Kind.CONSTANT_FACTOR, piece=piece, message=message, belongs="")
-
-
-def _usual(at: Expression) -> Kind | None:
-    parents = at.site.parents
-    powers = (p for p in parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
-    power = next(powers, None) if at.place == EXPONENT else None
-    is_of_number = power is not None and at.scope.are_numbers(names_in([power.left]))
-    return Kind.CONSTANT_FACTOR if is_of_number else KINDS.get(at.place)
 
 
 def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edit:

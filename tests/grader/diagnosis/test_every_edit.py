@@ -17,7 +17,8 @@ from grader.answer.own_code import own_statements
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.sites import AXIS, EXPONENT, INDEX, RANGE
 from grader.diagnosis.edit import EXPECTED, FIRST, LAST, LIKELY, Edit, Scope
-from grader.diagnosis.every_edit import KINDS, MOST_PAIRS, every_edit
+from grader.diagnosis.every_edit import MOST_PAIRS, every_edit
+from grader.diagnosis.expression import KINDS
 from grader.diagnosis.kinds import Kind
 from tests.helpers.own_edits import SCOPE, all_edits, as_read
 

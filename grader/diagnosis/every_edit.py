@@ -202,7 +202,9 @@ def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
     once = {own.text: own for own in statements}
     again = [own for own in statements if own is not once[own.text]]
     if again:
-        message = "This line ran more than once, and counts each time."
+        message, top = "This line ran more than once, and counts each time.", again[0].top
+        if isinstance(top, ast.AugAssign) and isinstance(top.op, ast.Add):
+            message = f"The term {quoted(again[0].source(top.value))} is added twice."
         piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
         yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
     yield from _sums(statements, scope)
@@ -212,6 +214,10 @@ def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
         message = f"This line puts another value in the place of a right `{gradient}`."
         piece = (0, len(statements[0].text))
         yield Edit(SECOND, Kind.OVERWRITTEN_BRANCH, statements[0], piece, "", message)
+    for own in statements:
+        for name in (name for name in scope["FORWARD"] if own.assigns(name)):
+            message = f"This line computes `{name}` again, and differently from the forward pass."
+            yield Edit(FIRST, Kind.STATEMENT, own, (0, len(own.text)), "", message)
     for own, before in pairwise(statements):
         piece, others = (0, len(own.text)), {before.number: own.text}
         message = "This line and the one before it stand in the wrong order."

@@ -6,19 +6,18 @@ import ast
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from grader.answer.own_code import Span
 from grader.diagnosis import shown
-from grader.diagnosis.edit import SLOPE, Edit, capital, quoted
+from grader.diagnosis.edit import FIRST, SLOPE, Edit, capital, quoted
 from grader.diagnosis.factors import Factor
 from grader.diagnosis.kinds import Kind
-from grader.diagnosis.repair import Repair, Search, undefined
-from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
+from grader.diagnosis.repair import Search
+from grader.diagnosis.shown import Explanation, Wrong, same_numbers, seen_on_each, taken
 from grader.printable import listed
 from grader.program.compare import (
     COARSE,
@@ -28,87 +27,100 @@ from grader.program.compare import (
     describe_nonfinite,
     describe_shape,
 )
-from grader.verdict import Check, Verdict, because
+from grader.verdict import Check, Verdict
 
 CANCELS = re.compile(r"(?<![.\w*])(?<!/ )(?<!\*\* )([A-Za-z_]\w*) / \1\b(?! *(?:[.([]|\*\*))")
 """A tensor divided by itself: nobody means that."""
 
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was found out: `belongs` is for the hint, `piece` of own statement `number` is wrong."""
-
-    kind: Kind
-    message: str
-    belongs: str = ""
-    number: int = 0
-    piece: Span | None = None
-    tells: tuple[str, ...] = ()
+RIGHT_NUMBERS = "The numbers are right."
+"""What is said first of the right numbers in another shape."""
 
 
-def findings(search: Search, verdict: Verdict) -> Iterator[Found]:
-    """What there is to say, the best first."""
+def findings(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
+    """What there is to say, the best first: an edit with its final sentence, or what is seen."""
     if not search.is_right(FLOAT64_TOLERANCE) and search.is_right_unedited:
         return
     if (unfit := _unfit(search)) is not None:
         is_itself = unfit[0] is not Kind.NAN or _divides_by_zero(search)
         if not (is_itself or _is_right_but_for_nan(search)):  # it follows from another mistake
             yield from of_repairs(search, map(search.find, search.batches()))
-        yield Found(*unfit)
-    elif missing := undefined(search.item):  # that is the mistake, and no other edit is meant
-        yield from _of_names(search, verdict, missing)
+        yield unfit
+    elif missing := _undefined(search):  # that is the mistake, as the exception says
+        program = search.references.program
+        is_last = program.loss in program.readers(search.item.name[1:])
+        if is_last and (arrives := f"d{program.loss}") in missing:
+            yield Kind.STATEMENT, f"`{arrives}` is 1, and no name holds it: leave it out."
     elif not search.is_right(FLOAT64_NOISE):
+        yield from _written_in(search)
+        yield from _of_shape(search, verdict)
         yield from _of_wrong_value(search, verdict)
     elif verdict.global_check is Check.RIGHT:  # then it is wrong at the notebook's sizes alone
         yield from _compared(search, verdict)
 
 
-def _of_names(search: Search, verdict: Verdict, missing: Set[str]) -> Iterator[Found]:
-    program = search.references.program
-    is_last = program.loss in program.readers(search.item.name[1:])
-    if is_last and (arrives := f"d{program.loss}") in missing:
-        yield Found(Kind.STATEMENT, f"`{arrives}` is 1, and no name holds it: leave it out.")
-    for edit in (one.edit for one in map(search.find, search.batches()) if one):
-        is_it = edit.source in missing
-        # The exception may have said it already.
-        if is_it and because("meant", meant=edit.belongs) not in verdict.reasons:
-            yield from of_repairs(search, [Repair(edit)])
+def _undefined(search: Search) -> set[str]:
+    """The names that were not there when its statements ran."""
+    return {value.raised.unbound for value in search.item.local if value.raised} - {""}
 
 
-def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Found]:
+def _written_in(search: Search) -> Iterator[Edit]:
+    """Sizes that stand as numbers, if that is all that is wrong."""
+    further = search.with_sizes
+    if further is None or search.item.lecture.is_placeholder or not further.is_right_unedited:
+        return
+    reading = further.reading
+    numbers, sizes = listed(map(str, reading)), listed(f"`{size}`" for size in reading.values())
+    written, or_else = ("is", " or") if len(reading) == 1 else ("are", ", or")
+    message = f"{numbers} {written} written in. Use {sizes}{or_else} `.shape`."
+    nodes = [(node, own) for own in search.statements for node in ast.walk(own.top)]
+    for node, own in nodes:
+        if isinstance(node, ast.Constant) and node.value == next(iter(reading)):
+            piece = own.span(node)
+            text = own.put(piece, next(iter(reading.values())))
+            yield Edit(FIRST, Kind.HARD_CODED_SIZE, own, piece, text, message, sizes)
+            return
+
+
+def _of_shape(search: Search, verdict: Verdict) -> Iterator[Explanation]:
+    """The right numbers in another shape, at the notebook's sizes too."""
+    shape, due = verdict.comparison.shape, verdict.comparison.expected_shape
+    if shape is None or due is None or shape == due or not search.values:
+        return
+    for rights in search.targets[: search.coarse]:
+        pairs = [*zip(search.values, rights, strict=False)]
+        if all(same_numbers(*pair) for pair in pairs):
+            is_lost = [*shape] == [length for length in due if length != 1]
+            kind = Kind.LOST_KEEPDIM if is_lost else Kind.WRONG_SHAPE
+            if all(value.dim() == 2 and value.mT.shape == right.shape for value, right in pairs):
+                kind = Kind.TRANSPOSED
+            name = search.item.name[1:]
+            yield kind, f"{RIGHT_NUMBERS} The shape is {shape}, and `{name}` has {due}."
+            return
+
+
+def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     repairs = map(search.find, search.batches())
     # Two batches are thought of before anything that the values show.
     first = [*itertools.islice(of_repairs(search, itertools.islice(repairs, 2)), 1)]
     # A number in a line on the way may be right, and what reads the line lack one.
-    tops = (search.statements[one.number].top for one in first if one.kind is Kind.CONSTANT_FACTOR)
-    if all(search.item.name in search.answer.written[top] for top in tops):
+    numbers = (edit.own.top for edit in first if edit.kind is Kind.CONSTANT_FACTOR)
+    if all(search.item.name in search.answer.written[top] for top in numbers):
         yield from first
-    yield from (Found(*one) for one in _shown(search))
+    yield from _shown(search)
     yield from first
     yield from of_repairs(search, repairs)
-    yield from of_repairs(search, search.near)
-    yield from _of_sizes(search)
-    yield from (Found(*one) for one in _of_arrivals(search, verdict))
+    yield from of_repairs(search, [search.near])
+    if (further := search.with_sizes) is not None:
+        for edit in of_repairs(further, map(further.find, further.batches())):
+            yield replace(
+                edit, message=f"{edit.message} A size written as a number is wrong as well."
+            )
+    yield from _of_arrivals(search, verdict)
     if search.values and search.coarse:
         cases = zip(search.values, search.targets[0], search.references.hidden, strict=False)
         wrong = [Wrong(search.item.name, *one) for one in cases]
-        yield from (Found(*one) for one in seen_on_each(shown.unfilled, wrong))
-    if search.item.name == verdict.name:
-        yield from _compared(search, verdict)
-    else:
-        message = f"`{search.item.name}` is not the gradient of `{search.item.name[1:]}`."
-        yield Found(Kind.WRONG_UPSTREAM, message)
-
-
-def _of_sizes(search: Search) -> Iterator[Found]:
-    """What is wrong where sizes written as numbers are, too."""
-    if (further := search.with_sizes) is None:
-        return
-    for found in of_repairs(further, map(further.find, further.batches())):
-        message = f"{found.message} A size written as a number is wrong as well."
-        if found.kind is Kind.HARD_CODED_SIZE:
-            message = _written_out(search.item.name, further.reading.items())
-        yield replace(found, message=message)
+        yield from seen_on_each(shown.unfilled, wrong)
+    yield from _compared(search, verdict)
 
 
 def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
@@ -147,28 +159,26 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
         yield kind, f"What arrives is not used: {is_due}."
 
 
-def of_repairs(search: Search, repairs: Iterable[Repair | None]) -> Iterator[Found]:
-    """What is wrong by each repair, but for those that nobody can have meant."""
-    for repair in repairs:
-        if repair is None or (_has_right_size(repair) and _adds_names(repair.edit)):
+def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Edit]:
+    """The edits with all that is to be said of each, but for those that nobody can have meant."""
+    for edit in itertools.chain.from_iterable(batches):
+        if _has_right_size(edit) and _adds_names(edit):
             continue
-        edit = repair.edit
         if CANCELS.search(edit.text) and not CANCELS.search(edit.own.text):
             continue
-        if edit.kind is Kind.HARD_CODED_SIZE and search.item.lecture.is_placeholder:
-            continue  # it would be right at the notebook's sizes
-        kind, message = _with_factor(search, repair)
-        message += _or_else(repair, kind)
+        if edit.kind is Kind.OVERWRITTEN_BRANCH and not edit.text and search.raises:
+            continue  # the exception says what is wrong with that line
+        kind, message = _with_factor(search, edit)
         # A sum that is copied again leaves the shape as it should be.
         fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
+        message += _or_else(edit, kind)
         kind = Kind.OPERATOR if kind is Kind.WRONG_SHAPE and any(fits) else kind
-        yield Found(kind, message, edit.belongs, search.statements.index(edit.own), edit.piece)
+        yield replace(edit, kind=kind, message=message)
 
 
-def _has_right_size(repair: Repair) -> bool:
+def _has_right_size(edit: Edit) -> bool:
     """True if the value is off by the very size that the edit says is wrong: the size is right."""
-    factor, source = repair.factor, repair.edit.source
-    return factor is not None and factor.sizes in (source, f"1/{source}")
+    return edit.factor is not None and edit.factor.sizes in (edit.source, f"1/{edit.source}")
 
 
 def _adds_names(edit: Edit) -> bool:
@@ -177,10 +187,10 @@ def _adds_names(edit: Edit) -> bool:
     return not new <= own
 
 
-def _with_factor(search: Search, repair: Repair) -> Explanation:
+def _with_factor(search: Search, edit: Edit) -> Explanation:
     """An edit's kind and sentence, with what its factor tells."""
-    edit, factor, message = repair.edit, repair.factor, repair.edit.message
-    if factor is not None and _has_right_size(repair):
+    factor, message = edit.factor, edit.message
+    if factor is not None and _has_right_size(edit):
         all_of = f"`{edit.source}` belongs to all of `{search.item.name}`"
         message = f"{all_of}, and stands at a part of it only."
         factor = None if factor.text == factor.sizes else Factor(factor.number)
@@ -208,12 +218,12 @@ def _wrong_as_well(search: Search, edit: Edit, factor: Factor) -> str:
     return f" {what} is wrong as well."
 
 
-def _or_else(repair: Repair, kind: Kind) -> str:
+def _or_else(edit: Edit, kind: Kind) -> str:
     """What is said of another edit that is as likely."""
-    rival = repair.rival
+    rival = edit.rival
     # Where in a sum or in a product it is missing, makes no difference.
     is_beside = kind in (Kind.MISSING_BRANCH, Kind.MISSING_FACTOR)
-    if rival is None or is_beside or rival.message in (repair.edit.message, ""):
+    if rival is None or is_beside or rival.message in (edit.message, ""):
         return ""
     return f" Or else: {rival.message}"
 
@@ -239,7 +249,7 @@ def _shown(search: Search) -> Iterator[Explanation]:
         yield Kind.OVERWRITTEN_BRANCH if replaces else kind, message
 
 
-def _compared(search: Search, verdict: Verdict) -> Iterator[Found]:
+def _compared(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     """What the lecture's batch shows where nothing else does."""
     comparison, name = verdict.comparison, search.item.name
     shape, expected = comparison.shape, comparison.expected_shape
@@ -247,32 +257,20 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Found]:
         yield from _right_here_only(search)
     elif shape is not None and expected is not None and shape != expected:
         kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
-        yield Found(kind, describe_shape(f"`{name}`", shape, expected), tells=("shape",))
+        yield kind, describe_shape(f"`{name}`", shape, expected)
 
 
-def _right_here_only(search: Search) -> Iterator[Found]:
+def _right_here_only(search: Search) -> Iterator[Edit | Explanation]:
     """What is written into the lines that holds for the notebook's batch alone."""
-    name = search.item.name
     nodes = [(node, own) for own in search.statements for node in ast.walk(own.top)]
     numbers = {node.value: (node, own) for node, own in nodes if isinstance(node, ast.Constant)}
-    sizes = [(length, size) for size, length in search.exercise.sizes.items() if length > 2]
-    pairs = itertools.combinations(sizes, 2)
-    products = [(m * n, f"{one} * {other}") for (m, one), (n, other) in pairs]
-    sizes += [(length - 1, f"{size} - 1") for length, size in sizes if length > 3] + products
-    if written := [(length, size) for length, size in sizes if length in numbers]:
-        yield Found(Kind.HARD_CODED_SIZE, _written_out(name, written))
     for step, value in _given_numbers(search):
         for node, own in (numbers[one] for one in (value, 1 - value) if one in numbers):
-            place = search.statements.index(own), own.span(node)
-            yield Found(*_only_here(step, value), "", *place)
-    message = f"`{name}` is right on one batch and wrong on others."
-    yield Found(Kind.ONLY_THIS_BATCH, message)
-
-
-def _written_out(name: str, numbers: Iterable[tuple[object, str]]) -> str:
-    """What is said of a gradient by its name, and of numbers with the sizes that they are."""
-    written = ", ".join(f"{number} ({size})" for number, size in numbers)
-    return f"`{name}` is right at the notebook's sizes only: it has {written} written out."
+            piece = own.span(node)
+            yield Edit(
+                FIRST, *_only_here(step, value)[:1], own, piece, "", _only_here(step, value)[1]
+            )
+    yield Kind.ONLY_THIS_BATCH, f"`{search.item.name}` is right on one batch and wrong on others."
 
 
 def _given_numbers(search: Search) -> list[tuple[str, float]]:

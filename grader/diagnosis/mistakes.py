@@ -47,6 +47,9 @@ UNFIT = "unfit"
 BOUND = "bound"
 """The place where a slice begins or ends."""
 
+TAUGHT = "taught"
+"""Stands among the places of a rule that any teacher would expect, however seldom it is needed."""
+
 NAMED = "__"
 """Python reads it in the place of the `$` before a placeholder's name."""
 
@@ -72,6 +75,11 @@ class Rule:
         old = ast.unparse(self.pattern).replace(NAMED, "$")
         where = ", ".join((LIKELIHOODS[self.likelihood], *sorted(self.places)))
         return f"[{self.kind}] {where}: {old} -> {self.new}"
+
+    @property
+    def is_taught(self) -> bool:
+        """True for one that stays although it earns nothing: any teacher would expect it."""
+        return TAUGHT in self.places
 
     @cached_property
     def names(self) -> list[str]:
@@ -101,7 +109,8 @@ class Rule:
 
     def stands(self, places: Set[str]) -> bool:
         """True if it is a rule for one of these places; one that names none is, but for callees."""
-        return not self.places.isdisjoint(places) if self.places else CALLEE not in places
+        wanted = self.places - {TAUGHT}
+        return not wanted.isdisjoint(places) if wanted else CALLEE not in places
 
     def may_be(self, sort: type[ast.AST], sign: object) -> bool:
         """True if the pattern fits some nodes of this sort, with this sign or method."""

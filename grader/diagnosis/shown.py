@@ -144,18 +144,24 @@ def seen_on_each(look: Look, wrong: Sequence[Wrong]) -> Iterator[Explanation]:
     yield from (one for one in found if all(one in more for more in again))
 
 
+def same_numbers(value: Tensor, right: Tensor) -> bool:
+    """True if they agree but for axes of length 1, or for copies that are still to be made."""
+    if value.numel() == right.numel() and value.squeeze().shape == right.squeeze().shape:
+        return agrees(value.reshape(right.shape), right)
+    pairs = zip(value.shape[::-1], right.shape[::-1], strict=False)
+    may_be_copied = value.dim() <= right.dim() and all(m in (1, n) for m, n in pairs)
+    return may_be_copied and agrees(value.expand(right.shape), right)
+
+
 def other_shape(wrong: Wrong) -> Iterator[Explanation]:
-    """The right numbers in another shape, or copies that still have to be summed."""
+    """The right numbers turned over, or copies that still have to be summed."""
     gradient, value, right = wrong.gradient, wrong.value, wrong.right
     if value.dim() == 2 and agrees(value.mT, right):  # a square matrix keeps its shape
         yield Kind.TRANSPOSED, f"`{gradient}` is the transpose of what it should be."
     if value.shape == right.shape:
         return
     if value.numel() == right.numel() and agrees(value.reshape(right.shape), right):
-        is_lost = [*value.shape] == [length for length in right.shape if length != 1]
-        kind = Kind.LOST_KEEPDIM if is_lost else Kind.WRONG_SHAPE
-        why = "but an axis of length 1 has been lost" if is_lost else "its shape is not"
-        yield kind, f"The numbers of `{gradient}` are right, {why}."
+        yield Kind.WRONG_SHAPE, f"The numbers of `{gradient}` are right, its shape is not."
     axes = range(min(value.dim(), MOST_AXES))
     for some in (some for n in axes for some in itertools.combinations(axes, n + 1)):
         if any(agrees(value.sum(some, keepdim=keepdim), right) for keepdim in (True, False)):

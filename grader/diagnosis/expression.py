@@ -27,7 +27,6 @@ from grader.diagnosis.mistakes import (
     SIGNS,
     STANDS_FOR,
     TWICE,
-    UNFIT,
     Rule,
     rules,
     sign_of,
@@ -122,17 +121,7 @@ class Expression:
             message = "" if doubled else rule.says.format_map(said)
             belongs = {"all": f"`{new}`", "name": f"`{name}`"}.get(rule.tells, "")
             edit = Edit(rule.likelihood, kind, own, piece, text, message, belongs, doubled)
-            yield replace(self._of_length(edit), rule=rule)
-
-    def _of_length(self, edit: Edit) -> Edit:
-        """The same; where only a length is read off a tensor, that is wrong, and not the tensor."""
-        own, around = self.site.own, (self.site.node, *self.site.parents)
-        length = next((own.lengths[node] for node in around if node in own.lengths), None)
-        if length is None or edit.doubled:
-            return edit
-        piece, what = own.span(length), capital(quoted(own.source(length)))
-        message = f"{what} is not the length that is needed."
-        return replace(edit, kind=Kind.CONSTANT_FACTOR, piece=piece, message=message, belongs="")
+            yield replace(edit, rule=rule)
 
     @cached_property
     def _usual(self) -> Kind | None:
@@ -155,9 +144,7 @@ class Expression:
     def _places(self) -> frozenset[str]:
         """The words of the table for where it stands."""
         site, found = self.site, {self.place}
-        if site.is_whole:
-            is_right_shape = self.scope.fits and self.scope.gradient in names_in(site.targets)
-            found |= {WHOLE} if is_right_shape else {WHOLE, UNFIT}
+        found |= {WHOLE} if site.is_whole else set()
         found |= {AXES if self.place == AXIS else EVERYWHERE} if self._again else set()
         found |= {BOUND} if isinstance(site.parent, ast.Slice) else set()
         return frozenset(found)
@@ -266,13 +253,8 @@ class _Fit:
         source, scope = self.source, self.scope
         tensor = scope.gradient[1:]
         match word:
-            case "VALUE":
-                names = [name for name in scope["FORWARD"] if f"d{name}" == source]
             case "GRADIENT":
                 names = [name for name in scope["UPSTREAM"] if name == f"d{source}"]
-            case "ALIKE" | "LESS":
-                less = word == "LESS"
-                names = [n for n, size in scope.sizes.items() if source == str(size - less)]
             case "POINT":
                 alone = scope["ALONE"]
                 names = [*alone] if source == tensor else [tensor] * (source in alone)

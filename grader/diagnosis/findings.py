@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -32,6 +31,9 @@ from grader.verdict import Check, Verdict
 CANCELS = re.compile(r"(?<![.\w*])(?<!/ )(?<!\*\* )([A-Za-z_]\w*) / \1\b(?! *(?:[.([]|\*\*))")
 """A tensor divided by itself: nobody means that."""
 
+BY_ZERO = re.compile(r"(?:/|/=|\bdiv\w*\(|\bdivide\()\s*\(?0(?:\.0*)?(?![\d.])")
+"""A division by zero, as it is written."""
+
 RIGHT_NUMBERS = "The numbers are right."
 """What is said first of the right numbers in another shape."""
 
@@ -41,26 +43,19 @@ def findings(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     if not search.is_right(FLOAT64_TOLERANCE) and search.is_right_unedited:
         return
     if (unfit := _unfit(search)) is not None:
-        is_itself = unfit[0] is not Kind.NAN or _divides_by_zero(search)
-        if not (is_itself or _is_right_but_for_nan(search)):  # it follows from another mistake
+        by_zero = any(BY_ZERO.search(own.text) for own in search.statements)
+        # Else it follows from another mistake.
+        if unfit[0] is Kind.NAN and not (by_zero or _is_right_but_for_nan(search)):
             yield from of_repairs(search, map(search.find, search.batches()))
         yield unfit
-    elif missing := _undefined(search):  # that is the mistake, as the exception says
-        program = search.references.program
-        is_last = program.loss in program.readers(search.item.name[1:])
-        if is_last and (arrives := f"d{program.loss}") in missing:
-            yield Kind.STATEMENT, f"`{arrives}` is 1, and no name holds it: leave it out."
+    elif any(value.raised and value.raised.unbound for value in search.item.local):
+        return  # that is the mistake, as the exception says
     elif not search.is_right(FLOAT64_NOISE):
         yield from _written_in(search)
         yield from _of_shape(search, verdict)
         yield from _of_wrong_value(search, verdict)
     elif verdict.global_check is Check.RIGHT:  # then it is wrong at the notebook's sizes alone
         yield from _compared(search, verdict)
-
-
-def _undefined(search: Search) -> set[str]:
-    """The names that were not there when its statements ran."""
-    return {value.raised.unbound for value in search.item.local if value.raised} - {""}
 
 
 def _written_in(search: Search) -> Iterator[Edit]:
@@ -72,8 +67,7 @@ def _written_in(search: Search) -> Iterator[Edit]:
     numbers, sizes = listed(map(str, reading)), listed(f"`{size}`" for size in reading.values())
     written, or_else = ("is", " or") if len(reading) == 1 else ("are", ", or")
     message = f"{numbers} {written} written in. Use {sizes}{or_else} `.shape`."
-    nodes = [(node, own) for own in search.statements for node in ast.walk(own.top)]
-    for node, own in nodes:
+    for own, node in search.nodes:
         if isinstance(node, ast.Constant) and node.value == next(iter(reading)):
             piece = own.span(node)
             text = own.put(piece, next(iter(reading.values())))
@@ -101,14 +95,14 @@ def _of_shape(search: Search, verdict: Verdict) -> Iterator[Explanation]:
 def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     repairs = map(search.find, search.batches())
     # Two batches are thought of before anything that the values show.
-    first = [*itertools.islice(of_repairs(search, itertools.islice(repairs, 2)), 1)]
+    soon = of_repairs(search, itertools.islice(repairs, 2))
+    first = [*itertools.islice(soon, 1)]
     # A number in a line on the way may be right, and what reads the line lack one.
     numbers = (edit.own.top for edit in first if edit.kind is Kind.CONSTANT_FACTOR)
     if all(search.item.name in search.answer.written[top] for top in numbers):
         yield from first
     yield from _shown(search)
-    yield from first
-    yield from of_repairs(search, repairs)
+    yield from itertools.chain(first, soon, of_repairs(search, repairs))
     yield from of_repairs(search, [search.near])
     if (further := search.with_sizes) is not None:
         for edit in of_repairs(further, map(further.find, further.batches())):
@@ -116,10 +110,6 @@ def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Edit | Explana
                 edit, message=f"{edit.message} A size written as a number is wrong as well."
             )
     yield from _of_arrivals(search, verdict)
-    if search.values and search.coarse:
-        cases = zip(search.values, search.targets[0], search.references.hidden, strict=False)
-        wrong = [Wrong(search.item.name, *one) for one in cases]
-        yield from seen_on_each(shown.unfilled, wrong)
     yield from _compared(search, verdict)
 
 
@@ -135,13 +125,6 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
     # An input's gradient is a sum over examples, which a fused formula may have.
     inputs = () if names.isdisjoint(search.scope["FORWARD"]) else search.references.program.inputs
-    read = names.difference(*(search.answer.written[own.top] for own in search.statements))
-    upstreams = [one for one in search.scope["UPSTREAM"] if one in read and one[1:] not in inputs]
-    others = [*filter(search.is_apart, upstreams)]
-    if others and unused and unused == due:
-        which = listed(f"`{one}`" for one in others)
-        belongs = "belongs" if len(others) == 1 else "belong"
-        yield kind, f"{which} {belongs} to another tensor; what arrives here is {is_due}."
     # A formula of its own may need none of what arrives in steps, or make a branch from another.
     used = names & {*search.scope["ARRIVING"]}
     may_be_made = all(search.is_made_from(one, used) for one in unused)
@@ -154,7 +137,8 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     is_zero = is_due_zero and bool(values) and not any(bool(value.any()) for value in values)
     is_size = (verdict.comparison.approximate or is_zero) and not search.fits
     if unused and is_left_out and not is_size:
-        is_branch = len(unused) < len(due) and {*upstreams} <= {*due}
+        upstreams = names & {*search.scope["UPSTREAM"]}
+        is_branch = len(unused) < len(due) and upstreams <= {*due}
         kind = Kind.MISSING_BRANCH if is_branch else kind
         yield kind, f"What arrives is not used: {is_due}."
 
@@ -162,7 +146,7 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
 def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Edit]:
     """The edits with all that is to be said of each, but for those that nobody can have meant."""
     for edit in itertools.chain.from_iterable(batches):
-        if _has_right_size(edit) and _adds_names(edit):
+        if _has_right_size(edit):
             continue
         if CANCELS.search(edit.text) and not CANCELS.search(edit.own.text):
             continue
@@ -171,7 +155,6 @@ def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Ed
         kind, message = _with_factor(search, edit)
         # A sum that is copied again leaves the shape as it should be.
         fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
-        message += _or_else(edit, kind)
         kind = Kind.OPERATOR if kind is Kind.WRONG_SHAPE and any(fits) else kind
         yield replace(edit, kind=kind, message=message)
 
@@ -181,28 +164,14 @@ def _has_right_size(edit: Edit) -> bool:
     return edit.factor is not None and edit.factor.sizes in (edit.source, f"1/{edit.source}")
 
 
-def _adds_names(edit: Edit) -> bool:
-    """True if a name stands more often in the new text than in the student's."""
-    new, own = (Counter(re.findall(r"[A-Za-z_]\w*", text)) for text in (edit.text, edit.own.text))
-    return not new <= own
-
-
 def _with_factor(search: Search, edit: Edit) -> Explanation:
     """An edit's kind and sentence, with what its factor tells."""
-    factor, message = edit.factor, edit.message
-    if factor is not None and _has_right_size(edit):
-        all_of = f"`{edit.source}` belongs to all of `{search.item.name}`"
-        message = f"{all_of}, and stands at a part of it only."
-        factor = None if factor.text == factor.sizes else Factor(factor.number)
-    if edit.doubled:
-        given = (each for each in _given_numbers(search) if edit.source == f"{each[1]:g}")
-        if (number := next(given, None)) is not None:
-            return _only_here(*number)
+    factor = edit.factor
     if factor is None:
-        return edit.kind, message
+        return edit.kind, edit.message
     if edit.doubled:
         return taken(capital(quoted(edit.source)), factor, search.exercise.sizes)
-    return edit.kind, message + _wrong_as_well(search, edit, factor)
+    return edit.kind, edit.message + _wrong_as_well(search, edit, factor)
 
 
 def _wrong_as_well(search: Search, edit: Edit, factor: Factor) -> str:
@@ -216,16 +185,6 @@ def _wrong_as_well(search: Search, edit: Edit, factor: Factor) -> str:
     what = "The sign" if factor.text == "-1" else "A constant factor"
     what = "A size written as a number" if factor.written_out(search.exercise.sizes) else what
     return f" {what} is wrong as well."
-
-
-def _or_else(edit: Edit, kind: Kind) -> str:
-    """What is said of another edit that is as likely."""
-    rival = edit.rival
-    # Where in a sum or in a product it is missing, makes no difference.
-    is_beside = kind in (Kind.MISSING_BRANCH, Kind.MISSING_FACTOR)
-    if rival is None or is_beside or rival.message in (edit.message, ""):
-        return ""
-    return f" Or else: {rival.message}"
 
 
 def _shown(search: Search) -> Iterator[Explanation]:
@@ -254,57 +213,10 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     comparison, name = verdict.comparison, search.item.name
     shape, expected = comparison.shape, comparison.expected_shape
     if comparison.approximate and verdict.global_check is not Check.RIGHT:
-        yield from _right_here_only(search)
+        yield Kind.ONLY_THIS_BATCH, f"`{name}` is right on one batch and wrong on others."
     elif shape is not None and expected is not None and shape != expected:
         kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
         yield kind, describe_shape(f"`{name}`", shape, expected)
-
-
-def _right_here_only(search: Search) -> Iterator[Edit | Explanation]:
-    """What is written into the lines that holds for the notebook's batch alone."""
-    nodes = [(node, own) for own in search.statements for node in ast.walk(own.top)]
-    numbers = {node.value: (node, own) for node, own in nodes if isinstance(node, ast.Constant)}
-    for step, value in _given_numbers(search):
-        for node, own in (numbers[one] for one in (value, 1 - value) if one in numbers):
-            piece = own.span(node)
-            yield Edit(
-                FIRST, *_only_here(step, value)[:1], own, piece, "", _only_here(step, value)[1]
-            )
-    yield Kind.ONLY_THIS_BATCH, f"`{search.item.name}` is right on one batch and wrong on others."
-
-
-def _given_numbers(search: Search) -> list[tuple[str, float]]:
-    """The numbers of the forward pass that are no sizes, as the notebook has them."""
-    values = search.references.lecture.values.items()
-    return [(step, value) for step, value in values if isinstance(value, float)]
-
-
-def _only_here(step: str, value: float) -> Explanation:
-    where = f"`{step}` is {value:g} in the notebook only"
-    return Kind.ONLY_THIS_BATCH, f"{where}, and stands here as a number."
-
-
-def _divides_by_zero(search: Search) -> bool:
-    """True if a line divides by 0, or by 0 times something, as it is written."""
-    for node in (node for own in search.statements for node in ast.walk(own.top)):
-        match node:
-            case (
-                ast.BinOp(op=ast.Div(), right=divisor)
-                | ast.AugAssign(op=ast.Div(), value=divisor)
-                | ast.Call(
-                    func=ast.Attribute(attr="div" | "div_" | "divide" | "true_divide"),
-                    args=[*_, divisor],
-                )
-            ) if _is_zero(divisor):
-                return True
-    return False
-
-
-def _is_zero(node: ast.AST) -> bool:
-    match node:
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return _is_zero(left) or _is_zero(right)
-    return isinstance(node, ast.Constant) and node.value == 0
 
 
 def _is_right_but_for_nan(search: Search) -> bool:

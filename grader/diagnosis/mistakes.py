@@ -34,15 +34,11 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
     "product_": WORDS["multiplies"].__contains__,
     "half_": WORDS["halves"].__contains__,
     "turn_": WORDS["turns"].__contains__,
-    "reshape_": WORDS["reshapes"].__contains__,
     "uncalled_": WORDS["called_without_arguments"].__contains__,
 }
 
 EVERYWHERE, AXES = "everywhere", "axes"
 """The place of a name, or an axis, that a line has more than once: all of them are put right."""
-
-UNFIT = "unfit"
-"""The place of a whole right side, unless it gives the gradient the right shape."""
 
 BOUND = "bound"
 """The place where a slice begins or ends."""

@@ -16,7 +16,7 @@ from torch import Tensor
 from grader.answer.own_code import OwnStatement, meant_for, own_statements
 from grader.answer.parse import Answer
 from grader.diagnosis.edit import SLOPE, Edit, Scope
-from grader.diagnosis.every_edit import MOST_PAIRS, every_edit
+from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.factors import name_factor
 from grader.diagnosis.kinds import Kind
 from grader.execution.ask import Allowance, handed_down
@@ -30,19 +30,12 @@ from grader.program.forward_program import ForwardProgram
 from grader.program.references import References
 from grader.worker.job import Group
 
-MOST_VARIANTS = ((2, 600), (1, 600), (1, 1_000), (2, 2_000), (1, MOST_PAIRS))
+MOST_VARIANTS = ((2, 600), (1, 600), (1, 1_000), (2, 2_000))
 """How many edits of so many likelihoods are tried at once, the likeliest first: their number bounds
 the search, not the clock, so that what is said does not depend on how busy the machine is."""
 
 SLOWNESS = 3
 """By so much fewer edits are tried of statements that loop."""
-
-MOST_TOGETHER = 40
-"""Edits that are tried on both instances at once: few of them give anything of the right shape, and
-to ask again costs as much as to try some fifteen. Of statements that loop, none are."""
-
-LARGEST_TOGETHER = 2**22
-"""Numbers that are sent back at once at most: a reply has its limit."""
 
 MOST_CONFIRMED = 20
 """Edits that are right on the first instance and are tried on the second."""
@@ -52,9 +45,6 @@ MOST_NEAR = 12
 
 PLAIN = (1.0, 2.0, 0.5, 3.0, 4.0, 0.25, 1.5, 1 / 3)
 """Numbers that a backward pass has, with sizes beside them or without."""
-
-RECTIFIES = re.compile(r"\b(relu\(|clamp\(min=0\)|clamp_min\(0)")
-"""In a forward line: what is negative becomes zero."""
 
 DIFFERENCE = re.compile(r"\b[A-Za-z_]\w* - [A-Za-z_]\w*\b(?!\()")
 """Of two names, as a forward line has it."""
@@ -139,6 +129,11 @@ class Search:
         return frozenset[str]().union(*(own.names for own in self.statements))
 
     @property
+    def nodes(self) -> Iterator[tuple[OwnStatement, ast.AST]]:
+        """All that its statements consist of."""
+        return ((own, node) for own in self.statements for node in ast.walk(own.top))
+
+    @property
     def raises(self) -> bool:
         """True if the gradient's own statements raise."""
         return any(value.raised for value in self.item.local)
@@ -195,10 +190,6 @@ class Search:
         near = (all(agrees(*one, tolerance=tolerance) for one in several) for several in pairs)
         return bool(self.values) and any(near)
 
-    def is_apart(self, gradient: str) -> bool:
-        """True for that of a tensor which is not made from the one at hand."""
-        return self._step(gradient) not in self.references.program.descendants(self.item.name[1:])
-
     def is_made_from(self, arriving: str, others: Set[str]) -> bool:
         """True if the gradient that arrives from a step could be made from one of the others."""
         further = self.references.program.descendants(self._step(arriving))
@@ -232,8 +223,7 @@ class Search:
         less = {length - 1: f"{size} - 1" for length, size in sizes.items() if length > 3}
         pairs = itertools.combinations(sizes.items(), 2)
         products = {m * n: f"{one} * {other}" for (m, one), (n, other) in pairs}
-        nodes = (node for own in self.statements for node in ast.walk(own.top))
-        numbers = {node.value for node in nodes if isinstance(node, ast.Constant)}
+        numbers = {node.value for _, node in self.nodes if isinstance(node, ast.Constant)}
         known = (products | less | sizes).items()
         reading = {number: size for number, size in known if number in numbers}
         return replace(self, reading=reading, near=[]) if reading and not self.reading else None
@@ -254,21 +244,16 @@ class Search:
 
     def find(self, batch: Sequence[Edit]) -> list[Edit]:
         """Those of some edits that make the gradient right, the likeliest first."""
-        numbers = len(batch) * max(right.numel() for right in self.targets[0])
-        few = len(batch) <= MOST_TOGETHER and numbers <= LARGEST_TOGETHER
-        together = few and not self.loops
-        first, *others = self._try(batch, (0, 1) if together else (0,))
-        hopeful = [place for place, hits in enumerate(first) if hits]
-        exact = {place for place in hopeful if batch[place].doubled or 1.0 in first[place].values()}
+        hits = self._try(batch, 0)
+        hopeful = [place for place, found in enumerate(hits) if found]
+        exact = {place for place in hopeful if batch[place].doubled or 1.0 in hits[place].values()}
         hopeful = sorted(hopeful, key=lambda place: (place not in exact, place))[:MOST_CONFIRMED]
         tried = [batch[place] for place in hopeful]
-        second = [others[0][place] for place in hopeful] if together else self._try(tried, (1,))[0]
-        pairs = zip(tried, (first[place] for place in hopeful), second, strict=True)
+        pairs = zip(tried, (hits[place] for place in hopeful), self._try(tried, 1), strict=True)
         found = [edit for one in pairs if (edit := self._confirmed(*one))]
         complete = [edit for edit in found if edit.doubled or edit.factor is None]
         self.near += [edit for edit in found if edit not in complete]
-        rivals = [next((one for one in complete if one.rivals(edit)), None) for edit in complete]
-        return [replace(e, rival=rival) for e, rival in zip(complete, rivals, strict=True)]
+        return complete
 
     def _confirmed(
         self, edit: Edit, hits: Mapping[int, float], more: Mapping[int, float]
@@ -286,11 +271,11 @@ class Search:
                 return replace(edit, factor=factor)
         return None
 
-    def _try(self, batch: Sequence[Edit], instances: Sequence[int]) -> list[list[dict[int, float]]]:
-        """For each instance and edit, the targets that it meets, with the numbers it lacks."""
+    def _try(self, batch: Sequence[Edit], instance: int) -> list[dict[int, float]]:
+        """For each edit the targets that it meets on an instance, with the numbers it lacks."""
         texts = [self._read_anew | edit.texts for edit in batch]
-        found = self._variants.run(texts, instances) if batch else [[]] * len(instances)
-        return [self._hits(batch, *one) for one in zip(found, instances, strict=True)]
+        (found,) = self._variants.run(texts, (instance,)) if batch else [[]]
+        return self._hits(batch, found, instance)
 
     def _hits(
         self, batch: Sequence[Edit], values: Sequence[Tensor | None], instance: int
@@ -411,7 +396,6 @@ def _scope(
         "ARRIVING": [g for r in readers for g in upstreams if arrivals.get(g, g[1:]) == r],
         "UPSTREAM": upstreams,
         "NEAR": near,
-        "RECTIFIED": [one.name for one in program.steps if RECTIFIES.search(one.expression)],
         "FORWARD": forward,
         "TENSOR": [tensor] if tensor in near else [],
         "MADE": [tensor, *program.descendants(tensor)],
@@ -425,7 +409,6 @@ def _scope(
         "BATCH": [*exercise.sizes][:1],
         "CLASSES": [size for size, length in reference.instance.sizes.items() if length in rows],
         "SCALAR": [name for name, value in values.items() if isinstance(value, float)],
-        "ITSELF": [item.name],
         "AXIS": "012"[: max(tensors[name].dim() for name in (tensor, *near))],
     }
     shapes = {d + name: tensors[name].shape for d in ("", "d") for name in floating}

@@ -70,7 +70,7 @@ def through_steps(
     """All of it, or what comes through one step, is missing or not taken just once."""
     if any(one.value.shape != one.right.shape for one in wrong):
         return
-    sizes, alone = [one.reference.instance.sizes for one in wrong], list[str]()
+    sizes = [one.reference.instance.sizes for one in wrong]
     for where, without in _parts(wrong, given):
         scales = [_scale(one, without(one)) for one in wrong[:1]]
         # Autograd is slow: what one instance rules out is not asked on the others.
@@ -79,8 +79,6 @@ def through_steps(
         known = [scale for scale in scales if scale is not None]
         factor = name_factor(known, sizes) if len(known) == len(wrong) else None
         if factor is None:
-            if all(agrees(one.value, one.right - without(one)) for one in wrong):
-                alone.append(f"Nothing but {where[:1].lower()}{where[1:]} is there.")
             continue
         if factor.text == "0":
             yield Kind.MISSING_BRANCH, f"{where} is missing."
@@ -89,7 +87,6 @@ def through_steps(
             # A part of a fused formula without its n is no mean.
             is_part = kind is Kind.MEAN_FOR_SUM and not where.endswith(f"`{wrong[0].gradient}`")
             yield Kind.CONSTANT_FACTOR if is_part else kind, message
-    yield from ((Kind.MISSING_BRANCH, message) for message in alone)
 
 
 Without = Callable[[Wrong], Tensor]
@@ -192,16 +189,6 @@ def misplaced(wrong: Wrong) -> Iterator[Explanation]:
     # Equal numbers say nothing: a constant gradient is a permutation of itself.
     if agrees(ours, theirs) and len(set(theirs.tolist())) > 2:
         yield Kind.PERMUTED, f"`{wrong.gradient}` has the right numbers in the wrong places."
-
-
-def unfilled(wrong: Wrong) -> Iterator[Explanation]:
-    """Right where anything was written, zero everywhere else."""
-    value, right = wrong.value, wrong.right
-    reached = value != 0
-    is_right = value.shape == right.shape and agrees(value[reached], right[reached])
-    if is_right and reached.any():
-        message = "is right at some entries, and zero at all others"
-        yield Kind.PARTIAL_ROWS, f"`{wrong.gradient}` {message}."
 
 
 def _zero_rows(value: Tensor, right: Tensor, axis: int) -> list[int]:

@@ -426,7 +426,8 @@ def test_a_right_line_at_the_wrong_time_is_to_blame(
         ("dh = dlogits @ W2.T + 1", "`1` is a term too many."),
         (
             "dh = dlogits.cumsum(1) @ W2.T * h",
-            "This is not the gradient of the loss with respect to h.",
+            "This is not the gradient of the loss with respect to h. Check its shape, then one"
+            " entry with `nudge`, then whether a line that reads `h` was left out.",
         ),
     ],
 )

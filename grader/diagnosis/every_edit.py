@@ -92,7 +92,7 @@ def _letters(site: Site, equation: str) -> Iterator[Edit]:
         for i, letter in itertools.product(range(len(axes)), others):
             new = equation[: start + i] + letter + equation[start + i + 1 :]
             yield _put(site, FIRST, kind, repr(new), message)
-        message = f"The axes of `{axes}` stand in the wrong order."
+        message = f"The axes of `{axes}` are in the wrong order."
         for i, j in itertools.combinations(range(len(axes)), 2):
             swapped = axes[:i] + axes[j] + axes[i + 1 : j] + axes[i] + axes[j + 1 :]
             new = equation[:start] + swapped + equation[word.end() :]

@@ -140,7 +140,7 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
         upstreams = names & {*search.scope["UPSTREAM"]}
         is_branch = len(unused) < len(due) and upstreams <= {*due}
         kind = Kind.MISSING_BRANCH if is_branch else kind
-        yield kind, f"What arrives is not used: {is_due}."
+        yield kind, f"The incoming gradient is not used: {is_due}."
 
 
 def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Edit]:
@@ -193,7 +193,7 @@ def _shown(search: Search) -> Iterator[Explanation]:
     if not (values and search.coarse):
         return
     if search.fits and not any(bool(value.any()) or not value.numel() for value in values):
-        yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
+        yield Kind.MISSING_BRANCH, f"`{name}` is zero: no incoming gradient is passed on."
     wrong = [
         [Wrong(name, *one) for one in zip(values, right, hidden, strict=False)]
         for right in search.targets[: search.coarse]

@@ -244,7 +244,7 @@ def only_some(wrong: Wrong) -> Iterator[Explanation]:
             some = reader, axis, 0 if which == "first" else -1, only
             if agrees(wrong.value, wrong.reference.vjp_of_some(wrong.gradient[1:], *some)):
                 said = f"{'only' if only else 'all but'} the {which} index of axis {axis}"
-                yield Kind.PARTIAL_ROWS, f"Of `d{reader}`, {said} is handed on."
+                yield Kind.PARTIAL_ROWS, f"Of `d{reader}`, {said} is passed on."
         if _holds_one(wrong, reader):
             message = "holds one of its contributions where their sum belongs"
             yield Kind.NOT_ACCUMULATED, f"Each row of `{wrong.gradient}` {message}."

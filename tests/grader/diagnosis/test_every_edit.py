@@ -159,7 +159,7 @@ def test_a_gradient_that_arrives_may_be_named() -> None:
         for one in all_edits("dhpreact = h * dlogits")
         if one.text == "dhpreact = h * dh"
     }
-    assert found == "`dlogits` is not the gradient that arrives here."
+    assert found == "`dlogits` is not the incoming gradient here."
 
 
 @pytest.mark.parametrize(

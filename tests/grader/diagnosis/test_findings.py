@@ -21,7 +21,7 @@ LECTURE = right_answers()["lecture"]
 @pytest.mark.parametrize(
     ("gradient", "line", "said"),
     [
-        ("dprobs", "1 / probs**3 + probs.cos()", ["What arrives is not used: `dlogprobs`."]),
+        ("dprobs", "1 / probs**3 + probs.cos()", ["The incoming gradient is not used: `dlogprobs`."]),
         ("dprobs", "dlogprobs / probs**3 + probs.cos()", []),
         ("dlogprobs", "logprobs.cos() + logprobs.sin() ** 3", []),
     ],
@@ -35,7 +35,7 @@ def test_what_arrives_has_to_be_read(
 
 ONES_LAST = "both = torch.cat((embcat, torch.ones(n, 1)), 1).T @ dhprebn"
 ONES_FIRST = "both = torch.cat((torch.ones(n, 1), embcat), 1).T @ dhprebn"
-ORDER = "Or else: In `torch.cat({}, 1)` the parts stand in the wrong order."
+ORDER = "Or else: In `torch.cat({}, 1)` the parts are in the wrong order."
 FIRST_IN_ORDER = ORDER.format("(torch.ones(n, 1), embcat)")
 LAST_IN_ORDER = ORDER.format("(embcat, torch.ones(n, 1))")
 COUNTS = "dcounts = counts_sum_inv * dprobs\n"
@@ -84,7 +84,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "dbndiff = dbnraw * bnvar_inv + dbndiff2 * bndiff**2",
             "`bndiff**2` is the power itself; its derivative belongs here.",
         ),
-        ("dhprebn", "dhprebn = dbndiff - bnmeani", "What arrives is not used: `dbnmeani`."),
+        ("dhprebn", "dhprebn = dbndiff - bnmeani", "The incoming gradient is not used: `dbnmeani`."),
         (
             "dbnraw",
             "on = False\ndbnraw = bngain * dhpreact if on else dhpreact",
@@ -114,7 +114,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dlogits",
             "dlogits = dnorm_logits + (logits == logit_maxes)",
-            "`logits == logit_maxes` lacks the gradient that arrives.",
+            "`logits == logit_maxes` lacks the incoming gradient.",
         ),
         (
             "dC",
@@ -129,17 +129,17 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dlogit_maxes",
             "dlogit_maxes = -dnorm_logits.gather(1, logits.argmax(1, keepdim=True))",
-            "This expression is one entry of each row; what arrives at all of them adds up.",
+            "This expression is one entry of each row; the gradients of all of them add up.",
         ),
         (
             "dW2",
             f"{OUTER}dW2 /= n",
-            "`n` is a divisor too many: no mean belongs here.",
+            "`n` should not be a divisor here: nothing is averaged.",
         ),
         (
             "dW2",
             f"{OUTER}dW2 += W2",
-            "`W2` is a term too many.",
+            "`W2` should not be a term here.",
         ),
         (
             "dcounts",
@@ -209,7 +209,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dhpreact",
             "dhpreact = (dh * (1 - h**2)).mul(h)",
-            "`h` is a factor too many.",
+            "`h` should not be a factor here.",
         ),
         (
             "dcounts_sum",
@@ -328,7 +328,7 @@ def test_what_a_student_writes_first(gradient: str, source: str, said: str, say_
         (
             "dh",
             "dh = torch.empty_like(h)\nfor i in range(n_hidden - 1): dh[:, i] = dlogits @ W2[i]",
-            "`1` is a term too many in `n_hidden - 1`.",
+            "`1` should not be a term of `n_hidden - 1`.",
         ),
     ],
 )
@@ -389,7 +389,7 @@ def test_ranges_of_two_loops_in_each_others_place(judge_text: Judge) -> None:
     )
     verdict = judge_text(f"{LECTURE[:start]}{swapped}dC[Xb[i, j]] += demb[i, j]\n")["dC"]
     (said,) = verdict.diagnosis
-    assert said.message == "The ranges of these two loops stand in each other's place."
+    assert said.message == "The ranges of these two loops are swapped."
     assert verdict.code[slice(*verdict.piece or ())] == "range(block_size)"
 
 

@@ -394,15 +394,15 @@ def looked_up(only: slice, add: bool = True) -> list[Tensor]:
         ),
         (
             looked_up(slice(1, None)),
-            *(Kind.PARTIAL_ROWS, "Of `drows`, all but the first index of axis 0 is handed on."),
+            *(Kind.PARTIAL_ROWS, "Of `drows`, all but the first index of axis 0 is passed on."),
         ),
         (
             looked_up(slice(-1)),
-            *(Kind.PARTIAL_ROWS, "Of `drows`, all but the last index of axis 0 is handed on."),
+            *(Kind.PARTIAL_ROWS, "Of `drows`, all but the last index of axis 0 is passed on."),
         ),
         (
             looked_up(slice(1)),
-            *(Kind.PARTIAL_ROWS, "Of `drows`, only the first index of axis 0 is handed on."),
+            *(Kind.PARTIAL_ROWS, "Of `drows`, only the first index of axis 0 is passed on."),
         ),
     ],
 )

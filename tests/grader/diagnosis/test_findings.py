@@ -21,7 +21,11 @@ LECTURE = right_answers()["lecture"]
 @pytest.mark.parametrize(
     ("gradient", "line", "said"),
     [
-        ("dprobs", "1 / probs**3 + probs.cos()", ["The incoming gradient is not used: `dlogprobs`."]),
+        (
+            "dprobs",
+            "1 / probs**3 + probs.cos()",
+            ["The incoming gradient is not used: `dlogprobs`."],
+        ),
         ("dprobs", "dlogprobs / probs**3 + probs.cos()", []),
         ("dlogprobs", "logprobs.cos() + logprobs.sin() ** 3", []),
     ],
@@ -84,7 +88,11 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "dbndiff = dbnraw * bnvar_inv + dbndiff2 * bndiff**2",
             "`bndiff**2` is the power itself; its derivative belongs here.",
         ),
-        ("dhprebn", "dhprebn = dbndiff - bnmeani", "The incoming gradient is not used: `dbnmeani`."),
+        (
+            "dhprebn",
+            "dhprebn = dbndiff - bnmeani",
+            "The incoming gradient is not used: `dbnmeani`.",
+        ),
         (
             "dbnraw",
             "on = False\ndbnraw = bngain * dhpreact if on else dhpreact",

@@ -219,7 +219,9 @@ def test_a_line_below_one_that_had_unpacked_the_gradient(
 def test_a_line_that_is_almost_right_is_to_blame_for_what_comes_of_it(
     gradient: str, code: str, term: str, runner: Runner
 ) -> None:
-    assert blamed("ex1", gradient, code, runner) == {gradient: f"`{term}` should not be a term here."}
+    assert blamed("ex1", gradient, code, runner) == {
+        gradient: f"`{term}` should not be a term here."
+    }
 
 
 @pytest.mark.parametrize(

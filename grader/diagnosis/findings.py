@@ -42,6 +42,8 @@ def findings(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     """What there is to say, the best first: an edit with its final sentence, or what is seen."""
     if not search.is_right(FLOAT64_TOLERANCE) and search.is_right_unedited:
         return
+    if not search.is_right(FLOAT64_NOISE):
+        yield from _written_in(search)
     if (unfit := _unfit(search)) is not None:
         by_zero = any(BY_ZERO.search(own.text) for own in search.statements)
         # Else it follows from another mistake.
@@ -51,7 +53,6 @@ def findings(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     elif any(value.raised and value.raised.unbound for value in search.item.local):
         return  # that is the mistake, as the exception says
     elif not search.is_right(FLOAT64_NOISE):
-        yield from _written_in(search)
         yield from _of_shape(search, verdict)
         yield from _of_wrong_value(search, verdict)
     elif verdict.global_check is Check.RIGHT:  # then it is wrong at the notebook's sizes alone

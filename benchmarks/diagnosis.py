@@ -1,13 +1,29 @@
-"""How often the first diagnosis names the mistake, over every answer with one mistake in it."""
+"""How often the first diagnosis names the mistake, over every answer with one mistake in it.
+
+python -m benchmarks.diagnosis         a row for each corpus and exercise
+python -m benchmarks.diagnosis --earn  the rules of the table that earn less than two mistakes
+"""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from corpus.promises import Judged, mistakes, shares
-from corpus.verdicts import cases, grade_cases
+from corpus.verdicts import LIMITS, Case, cases, grade_case, grade_cases
+from grader.diagnosis import diagnose
+from grader.diagnosis import mistakes as table_of
+from grader.diagnosis.edit import Edit
+from grader.diagnosis.findings import findings
+from grader.diagnosis.repair import Search
+from grader.diagnosis.shown import Explanation
+from grader.execution.runner import Runner
+from grader.verdict import Verdict
 
 CASES = Path(__file__).parent.parent / "build" / "diagnosis.txt"
 """Where every mistake that is misnamed, unnamed or blamed on another is listed."""
@@ -16,6 +32,9 @@ CASES = Path(__file__).parent.parent / "build" / "diagnosis.txt"
 def main(arguments: list[str] | None = None) -> None:
     """Print a row for each corpus and exercise; with words, of these alone (`people ex3`)."""
     words = {*(sys.argv[1:] if arguments is None else arguments)}
+    if "--earn" in words:
+        print_earnings(words - {"--earn"})
+        return
     chosen = [
         case
         for case in cases()
@@ -62,6 +81,67 @@ def case_line(judged: Judged) -> str:
     """One answer: what it may be called, what it was called."""
     true = " or ".join(sorted(judged.case.kinds)) or "nothing"
     return f"{judged.case.key}: true: {true}; said: {judged.said or 'nothing'}"
+
+
+# --- what each rule earns
+
+LEARNT_FROM = ("fault", "people open", "public open")
+"""The corpora that a rule may earn its place in: the halves that are kept apart only measure."""
+
+EARNS = 2
+"""Mistakes that no other rule names, for each rule of the table."""
+
+
+def print_earnings(words: set[str]) -> None:
+    """List the rules that earn too little; with words, of one corpus or exercise alone."""
+    chosen = [
+        case
+        for case in cases()
+        if case.is_named and case.corpus in LEARNT_FROM
+        if words <= {*case.corpus.split(), case.prefix}
+    ]
+    with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_start) as pool:
+        won = [*pool.map(_told_by, chosen, chunksize=8)]
+    wins, earned = Counter(rule for rule, _ in won), Counter(rule for rule, alone in won if alone)
+    every = table_of.table()
+    for rule in every:
+        if not rule.is_taught and earned[str(rule)] < EARNS:
+            print(f"{earned[str(rule)]} of {wins[str(rule)]:3}  {rule}")
+    taught = sum(rule.is_taught for rule in every)
+    print(f"earnings: {len(every)} rules, {taught} of them taught, and {len(chosen)} mistakes.")
+
+
+_RUNNERS: list[Runner] = []
+_TOLD: dict[str, list[tuple[str, str]]] = {}
+"""Of the answer at hand: for each gradient what it was told and might be, kinds and rules."""
+
+
+def _start() -> None:
+    _RUNNERS.append(Runner(LIMITS))
+    vars(diagnose)["findings"] = _noted
+
+
+def _noted(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
+    told = _TOLD[verdict.name] = []
+    for found in findings(search, verdict):
+        rule, kind = (found.rule or "", found.kind) if isinstance(found, Edit) else ("", found[0])
+        told.append((str(rule), kind))
+        if len(told) == 1:
+            first = found
+        elif told[-1][0] != told[0][0]:
+            break
+    if told:
+        yield first
+
+
+def _told_by(case: Case) -> tuple[str, bool]:
+    """The rule that names a mistake, if one does, and whether nothing else would."""
+    _TOLD.clear()
+    diagnose.REMEMBERED.clear()
+    grade_case(case, _RUNNERS[0])
+    (rule, kind), *others = _TOLD.get(case.wrong) or [("", "")]
+    is_alone = not any(named in case.kinds for other, named in others if other != rule)
+    return (rule, is_alone) if kind in case.kinds else ("", False)
 
 
 if __name__ == "__main__":

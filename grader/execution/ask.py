@@ -12,10 +12,11 @@ from functools import lru_cache
 from grader.answer.parse import Answer, Raised
 from grader.answer.script import Script
 from grader.execution.problems import find_incident
-from grader.execution.runner import AnyRunner, Reply, WorkerLost
+from grader.execution.runner import AnyRunner, WorkerLost
 from grader.printable import counted
 from grader.program.forward_program import ForwardProgram
 from grader.verdict import Flag, Place
+from grader.worker.frames import Reply
 from grader.worker.job import Group, Job, JobRun, Values
 from grader.worker.results import Made, Problem, Result, unpack_results
 from grader.worker.terms import HUNG
@@ -101,15 +102,14 @@ class Worker:
             self.script.uncounted,
             extra,
             tuple(self.known.values()),
-            stays=True,
-            continues=continues,
+            continues,
         )
         try:
             reply = self.runner.run(job, self.values)
         except WorkerLost as lost:
             self.flags.append(Flag("incident", str(lost), None))
             return [Raised(str(lost), by_limit=True)] * len(runs)
-        results = results_of(reply)
+        results = results_of(reply, len(runs))
         if UNREADABLE in results:
             self.flags.append(Flag("unreadable-reply", UNREADABLE.message, None))
         self.flags += self._flags(reply, results)
@@ -147,16 +147,16 @@ class Worker:
                     yield Flag(*incident, place)
 
 
-def results_of(reply: Reply) -> Results:
-    """The runs of a reply, read; `UNREADABLE` in their place if they cannot be.
+def results_of(reply: Reply, runs: int) -> Results:
+    """The results of so many runs, or of the first ones; `UNREADABLE` if they cannot be read.
 
     Anything may be in what came from the student's process.
     """
-    if not reply.runs:
+    if not reply.blob:
         return []
     try:
         if int.from_bytes(reply.blob[:8], "little") > LARGEST_METADATA:
             raise ValueError("more metadata than values need")
-        return [*unpack_results(reply.blob, reply.runs)]
+        return [*unpack_results(reply.blob, runs)]
     except ValueError:
-        return [UNREADABLE] * reply.runs
+        return [UNREADABLE] * runs

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from grader.execution.runner import Reply
 from grader.verdict import because
 from grader.worker.execution import TimeLimit, interrupt
+from grader.worker.frames import Reply
 from grader.worker.job import Job, JobRun, Values
 from grader.worker.results import pack_results
 from grader.worker.run_job import JobRunner
@@ -70,7 +70,7 @@ class OwnProcess:
                 results = list(runner.run_all(lambda _: None))
         finally:
             torch.set_default_dtype(default)
-        return Reply(len(results), pack_results(results))
+        return Reply(pack_results(results))
 
     def end_answer(self) -> None:
         """There is no process to be ended."""

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import math
-import struct
+import marshal
 import subprocess
 import sys
 import threading
-import time
-import weakref
-from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from io import FileIO
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
 from grader.execution.sandbox import Sandbox, sandboxed, worker_environment, worker_root
 from grader.verdict import Reason, because
-from grader.worker.frames import read_frame, write_frame
+from grader.worker.frames import Reply, read_frame, write_frame
 from grader.worker.terms import MOST_VALUES, Limits
 
 if TYPE_CHECKING:
@@ -36,8 +30,10 @@ NEVER_STARTED = (
     " bwrap, with all that you may do yourself."
 )
 
-MOST_ANSWERS = 5000
-"""Requests after which a worker is replaced, whatever it looks like."""
+ENDED = (
+    "The process that runs answers ended before it was done; what it ran last either ended it or"
+    " needed more time or memory than there is."
+)
 
 BOOTSTRAP = (
     "import sys; sys.path.insert(0, sys.argv[1]); from grader.worker.main import main; main()"
@@ -47,25 +43,6 @@ BOOTSTRAP = (
 
 class WorkerLost(Exception):
     """The worker ended or was killed before it replied; the message is a sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came of a request.
-
-    `blob` are the results of the first `runs` (see `grader.worker.results`); some may be missing.
-    `deadly` are the statements that ended or hung
-    the process they ran in, with what came of it. `incidents` are sentences for a human.
-    """
-
-    runs: int = 0
-    blob: bytes | memoryview = b""
-    deadly: Mapping[int, str] = field(default_factory=dict)
-    incidents: tuple[str, ...] = ()
-
-
-class _Unfit(ValueError):
-    """The worker cannot go on, and has run nothing; another may be asked."""
 
 
 class AnyRunner(Protocol):
@@ -100,11 +77,7 @@ class Runner:
         self.limits = limits or Limits()
         self.sandbox = sandbox
         self.lost = False
-        self.worker = start_worker(sandbox)
-        self._known: list[str] = []
-        self._left = MOST_ANSWERS
-        self._stays = False
-        self._deadline = _Deadline(weakref.WeakMethod(self._kill))
+        self._start()
 
     def __enter__(self) -> Self:
         return self
@@ -112,16 +85,13 @@ class Runner:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _start(self) -> None:
+        self.worker = start_worker(self.sandbox)
+        self._known: list[str] = []
+        self._has_replied = False
+
     def close(self) -> None:
         """End the worker."""
-        self._deadline.end()
-        self._end_worker()
-
-    def _kill(self) -> None:
-        # Whichever worker it is by then: an unfit one is replaced while its request waits.
-        self.worker.kill()
-
-    def _end_worker(self) -> None:
         self.worker.kill()
         for stream in filter(None, (self.worker.stdin, self.worker.stdout)):
             # The worker may be gone with a request half written: nothing is left to flush.
@@ -135,106 +105,50 @@ class Runner:
         Raises:
             WorkerLost: no reply came; another worker is started for the next request.
         """
-        if self.worker.poll() is not None or self._left <= 0:
+        if self.worker.poll() is not None:
             self._restart()
-        is_new = self._left == MOST_ANSWERS
-        patience = PATIENCE_SECONDS if is_new else WARM_PATIENCE_SECONDS
+        patience = WARM_PATIENCE_SECONDS if self._has_replied else PATIENCE_SECONDS
         seconds = min(self.limits.total_seconds, job.limits.total_seconds)
-        self._deadline.begin(seconds + patience)
+        late = threading.Timer(seconds + patience, self.worker.kill)
+        late.daemon = True
+        late.start()
         try:
-            try:
-                return self._ask(job, values)
-            except _Unfit:
-                self._restart()
-                return self._ask(job, values)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, struct.error) as error:
-            never_answered = self._left == MOST_ANSWERS
+            return self._ask(job, values)
+        except (OSError, ValueError, TypeError) as error:
+            never_started = not self._has_replied and self.sandbox is Sandbox.BWRAP
             self.lost = True
             self._restart()
-            raise WorkerLost(
-                NEVER_STARTED
-                if never_answered and self.sandbox is Sandbox.BWRAP
-                else "The process that runs answers ended before it was done; what it ran last"
-                " either ended it or needed more time or memory than there is."
-            ) from error
+            raise WorkerLost(NEVER_STARTED if never_started else ENDED) from error
         except BaseException:
             # Interrupted: the reply, when it comes, would be taken for the next request's.
             self._restart()
             raise
         finally:
-            self._deadline.until = math.inf
+            late.cancel()
 
     def end_answer(self) -> None:
         """Have the process ended that has stayed for more of the same answer."""
-        if self._stays:
-            self._stays = False
-            # A worker that is gone has no such process; the next request starts another.
-            with suppress(BrokenPipeError):
-                write_frame(cast(FileIO, self.worker.stdin).write, [b"end"])
+        # A worker that is gone has no such process; the next request starts another.
+        with suppress(BrokenPipeError):
+            write_frame(cast(FileIO, self.worker.stdin).write, marshal.dumps(("end",)))
 
     def _ask(self, job: Job, values: Values) -> Reply:
         # Unbuffered, so they are raw files; the types know only that they are streams.
         requests, replies = cast(FileIO, self.worker.stdin), cast(FileIO, self.worker.stdout)
         if values.key not in self._known:
-            write_frame(requests.write, values.pack())
+            write_frame(requests.write, *values.pack())
             self._known = [*self._known, values.key][-MOST_VALUES:]
-        write_frame(requests.write, job.pack())
-        self._stays = job.stays
-        parts = read_frame(replies.readinto, LARGEST_REPLY)
-        if parts is None:
+        write_frame(requests.write, *job.pack())
+        frame = read_frame(replies.readinto, LARGEST_REPLY)
+        if frame is None:
             raise ValueError("the stream ended")
-        head = json.loads(bytes(parts[0]))
-        self._left -= 1
-        if head["unfit"] is not None:
-            self._left = 0
-            if not head["runs"]:
-                raise _Unfit(str(head["unfit"]))
-        deadly = {int(number): str(how) for number, how in head["deadly"].items()}
-        incidents = [str(incident) for incident in (*head["incidents"], head["unfit"]) if incident]
-        return Reply(int(head["runs"]), parts[1], deadly, tuple(incidents))
+        reply = Reply.unpack(*frame)
+        self._has_replied = True
+        return reply
 
     def _restart(self) -> None:
-        self._end_worker()
-        self.worker = start_worker(self.sandbox)
-        self._known = []
-        self._left = MOST_ANSWERS
-        self._stays = False
-
-
-class _Deadline:
-    """Calls a method when a request takes longer than it may, from one thread for all requests.
-
-    To start a thread for each, as `threading.Timer` does, takes milliseconds on a busy machine.
-    It sleeps until the earliest moment at which it could have to call.
-    """
-
-    def __init__(self, late: weakref.WeakMethod[Callable[[], None]]) -> None:
-        self.until = math.inf
-        self._late = late
-        self._pause = math.inf
-        self._ended = threading.Event()
-
-    def begin(self, seconds: float) -> None:
-        """From now on a request has so many seconds, until `until` is infinity again."""
-        self.until = time.monotonic() + seconds
-        # A shorter one than any before must not be slept through.
-        if seconds < self._pause:
-            self.end()
-            self._pause, self._ended = seconds, threading.Event()
-            threading.Thread(target=self._wait, args=(self._ended,), daemon=True).start()
-
-    def end(self) -> None:
-        """Call no more."""
-        self._pause = math.inf
-        self._ended.set()
-
-    def _wait(self, ended: threading.Event) -> None:
-        pause = self._pause
-        while not ended.wait(pause):
-            left = self.until - time.monotonic()
-            if left <= 0 and (late := self._late()) is not None:
-                late()
-            pause = left if 0 < left < self._pause else self._pause
+        self.close()
+        self._start()
 
 
 def start_worker(sandbox: Sandbox) -> subprocess.Popen[bytes]:

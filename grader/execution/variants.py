@@ -89,7 +89,6 @@ class Variants:
                 extra={f"{name}{n}": some[n] for name, some in groups.items() for n in instances},
                 # The answer's own process may do it, whatever the answer has made of that: no
                 # verdict depends on what comes back, and no other answer will be run there.
-                stays=True,
                 continues=True,
             )
             found = self._ask(job)
@@ -127,7 +126,7 @@ class Variants:
         except WorkerLost:
             return []
         found = list[Tensor | None]()
-        for result in results_of(reply):
+        for result in results_of(reply, len(job.runs)):
             if isinstance(result, Raised):
                 break
             found.append(result.tensors.get(self.gradient))

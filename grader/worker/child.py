@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import mmap
 import os
 import select
 import signal
+import socket
 import struct
-import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from io import FileIO
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from grader.worker.confinement import NOT_CONFINED, Confinement, refuse_for_good
-from grader.worker.frames import COUNT, read_frame, write_frame
-from grader.worker.job import Job, Terms, Values
+from grader.worker.frames import Reply
+from grader.worker.job import Job, Values
 from grader.worker.results import pack_results
 from grader.worker.run_job import run_job
-from grader.worker.terms import HUNG, LARGEST_REQUEST
+from grader.worker.terms import HUNG, Limits
 
 CURRENT = struct.Struct("<QI")
-"""What a child says in shared memory: how many statements it has begun, the number of the last."""
+"""What the shared memory begins with: how many statements have begun, the number of the last."""
+
+LENGTH = struct.Struct("<Q")
+"""What is sent through the pipe: how many bytes stand in the shared memory, behind `CURRENT`."""
 
 LARGEST_RESULT = 64 * 2**20
-"""Bytes that a child may send."""
+"""Bytes that a child may answer with."""
 
 GRACE_SECONDS = 2.0
 """How long after its time limit a statement that cannot be interrupted is killed."""
-
-WIDE_PIPE = 2**20
-"""Bytes; what Linux gives anybody. Each time a pipe is full, two processes wait."""
 
 MOST_CHILDREN = 8
 """How many processes a request gets: after one has died it is taken up by another."""
@@ -40,148 +37,123 @@ MOST_CHILDREN = 8
 FAILED = 114
 """How a child ends that failed outside of the answer's statements."""
 
+ENDED, NONSENSE = "ended the Python process that ran it", "sent back what no gradient can be"
+
 
 class Gone(Exception):
-    """A child ended, was killed or sent nonsense before it was done; the message says how."""
+    """A child ended or was killed before it was done; the message says how."""
 
 
 class JudgeGone(Exception):
     """Nobody waits for the reply any more."""
 
 
-class Child:
-    """A process for one answer: what it is told to run by, what comes of it, where it has got to.
+class NotConfined(Exception):
+    """A child could not be confined as it should be, and has run nothing."""
 
-    `orders` is a pipe for the requests after the first, which it was born with; `judge` is a
-    descriptor that hangs up when nobody waits for the reply.
+
+class Child:
+    """A process for one answer: it runs the request it was born with, then others it is handed.
+
+    What it has to say lies in memory that it shares with this process. A pipe tells only that it
+    is there: nothing that a child writes, or does not, makes this process wait.
     """
 
-    def __init__(self, parts: Sequence[memoryview], warm: Warm, answered: Answered) -> None:
-        told, self._orders = os.pipe()
-        self._results, writing = os.pipe()
-        if sys.platform == "linux":
-            import fcntl
-
-            # Too many wide pipes, and the kernel allows no more: a narrow one does as well.
-            with suppress(OSError):
-                for pipe in (told, writing):
-                    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, WIDE_PIPE)
-        # Anonymous and shared: a write to it costs nothing, one to a pipe would wake this process.
-        self._shared = mmap.mmap(-1, CURRENT.size)
+    def __init__(
+        self, body: memoryview, limits: Limits, warm: Warm, deadly: Mapping[int, str], until: float
+    ) -> None:
+        self._pipe, its_end = socket.socketpair()
+        # The kernel hands out a page of it when that is written.
+        self._shared = mmap.mmap(-1, CURRENT.size + LARGEST_RESULT)
         self._process = os.fork()
         if self._process == 0:
-            self._live(parts, warm, answered, told, writing)
-        os.close(told)
-        os.close(writing)
-        # One that does not read must not make this process wait.
-        os.set_blocking(self._orders, False)
-        self._poll, self._room = select.poll(), select.poll()
-        self._poll.register(self._results, select.POLLIN)
+            self._live(body, limits, warm, deadly, until, its_end.fileno())
+        its_end.close()
+        self._poll = select.poll()
+        self._poll.register(self._pipe, select.POLLIN)
         # Without a wish of its own, a descriptor reports nothing but that it is hung up.
         self._poll.register(warm.judge, 0)
-        self._room.register(self._orders, select.POLLOUT)
 
     def _live(
         self,
-        parts: Sequence[memoryview],
-        warm: Warm,
-        answered: Answered,
-        told: int,
-        writing: int,
-    ) -> None:
-        """In the child: make the runs of the request, then those of others that it is handed."""
-        status = FAILED
-        try:
-            limits = Terms.read(parts).limits
-            warm.confinement.enter(limits.memory_bytes, limits.total_seconds, told, writing)
-            refuse_for_good()
-            self._serve(parts, warm, answered.deadly, answered.until, writing)
-            with FileIO(told) as stream:
-                while (more := read_frame(stream.readinto, LARGEST_REQUEST)) is not None:
-                    until = time.monotonic() + Terms.read(more).limits.total_seconds
-                    self._serve(more, warm, {}, until, writing)
-            status = 0
-        finally:
-            os._exit(status)
-
-    def _serve(
-        self,
-        parts: Sequence[memoryview],
+        request: bytes | memoryview,
+        limits: Limits,
         warm: Warm,
         deadly: Mapping[int, str],
         until: float,
         pipe: int,
     ) -> None:
-        job = Job.unpack(parts)
-        begun = 0
-
-        def started(statement: int) -> None:
-            nonlocal begun
-            begun += 1
-            CURRENT.pack_into(self._shared, 0, begun, statement)
-
-        groups = warm.values[job.values].groups
-        results = list(run_job(job, groups, deadly, started, until))
-        reply = [COUNT.pack(len(results)), pack_results(results)]
-        write_frame(lambda view: os.write(pipe, view), reply)
-
-    def ask(self, parts: Sequence[memoryview]) -> None:
-        """Hand it another request; raises `Gone` if it does not take it."""
-        # What it ran last must not be blamed for what comes now.
-        CURRENT.pack_into(self._shared, 0, 0, 0)
-        write_frame(self._write, parts)
-
-    def _write(self, view: memoryview) -> int:
-        if not self._room.poll(GRACE_SECONDS * 1000):
-            raise Gone("takes no request")
+        """In the child: make the runs of each request."""
+        status = FAILED
         try:
-            return os.write(self._orders, view)
-        except BlockingIOError:
-            return 0  # less room than the kernel writes at once: `poll` says when there is
-        except BrokenPipeError as error:
-            raise Gone("takes no request") from error
-
-    def listen(self, terms: Terms, until: float) -> tuple[int, memoryview]:
-        """How many runs it has made, and their results.
-
-        Raises:
-            Gone: it died, hung or sent nonsense.
-            JudgeGone: nobody waits for the reply any more.
-        """
-        patience = terms.limits.statement_seconds + GRACE_SECONDS
-        begun, _ = CURRENT.unpack_from(self._shared)
-        deadline = time.monotonic() + patience
-
-        def read(view: memoryview) -> int:
-            nonlocal begun, deadline
+            warm.confinement.enter(limits.memory_bytes, limits.total_seconds, pipe)
+            refuse_for_good()
             while True:
-                left = min(deadline, until + GRACE_SECONDS) - time.monotonic()
-                ready = dict(self._poll.poll(max(0.0, left) * 1000))
-                if self._results in ready:
-                    if count := os.readv(self._results, [view]):
-                        return count
-                    raise Gone("ended the Python process that ran it")
-                if ready:
-                    raise JudgeGone
-                now, _ = CURRENT.unpack_from(self._shared)
-                if now == begun or time.monotonic() >= until:
-                    seconds = terms.limits.statement_seconds
-                    raise Gone(f"{HUNG} {seconds:g} second{'' if seconds == 1 else 's'}")
-                # It has got on: so long for the statement it runs now.
-                begun, deadline = now, time.monotonic() + patience
+                job = Job.unpack(request)
+                until = until or time.monotonic() + job.limits.total_seconds
+                groups = warm.values[job.values].groups
+                blob = pack_results([*run_job(job, groups, deadly, self._say_begun, until)])
+                self._shared[CURRENT.size : CURRENT.size + len(blob)] = blob
+                os.write(pipe, LENGTH.pack(len(blob)))
+                if not (order := os.read(pipe, LENGTH.size)):
+                    break
+                request = self._shared[CURRENT.size : CURRENT.size + LENGTH.unpack(order)[0]]
+                deadly, until = {}, 0.0
+            status = 0
+        finally:
+            os._exit(status)
 
-        match read_frame(read, LARGEST_RESULT):
-            case [count, blob] if len(count) == COUNT.size:
-                (runs,) = COUNT.unpack(count)
-                if runs <= terms.runs:
-                    return runs, blob
-        raise ValueError("another number of runs")
+    def _say_begun(self, statement: int) -> None:
+        begun, _ = CURRENT.unpack_from(self._shared)
+        CURRENT.pack_into(self._shared, 0, begun + 1, statement)
 
     @property
     def current(self) -> int | None:
         """The statement that it says it runs; None before the first of a request."""
         begun, statement = CURRENT.unpack_from(self._shared)
         return statement if begun else None
+
+    def ask(self, body: memoryview) -> None:
+        """Hand it another request.
+
+        Raises:
+            ValueError, OSError: it does not take that.
+        """
+        # What it ran last must not be blamed for what comes now.
+        CURRENT.pack_into(self._shared, 0, 0, 0)
+        self._shared[CURRENT.size : CURRENT.size + len(body)] = body
+        os.write(self._pipe.fileno(), LENGTH.pack(len(body)))
+
+    def listen(self, limits: Limits, until: float) -> memoryview:
+        """Its results.
+
+        Raises:
+            Gone, OSError: it died or hung.
+            ValueError: it sent nonsense.
+            JudgeGone: nobody waits for the reply any more.
+        """
+        patience = limits.statement_seconds + GRACE_SECONDS
+        begun, deadline = 0, time.monotonic() + patience
+        while True:
+            left = min(deadline, until + GRACE_SECONDS) - time.monotonic()
+            ready = dict(self._poll.poll(max(0.0, left) * 1000))
+            if self._pipe.fileno() in ready:
+                break
+            if ready:
+                raise JudgeGone
+            now, _ = CURRENT.unpack_from(self._shared)
+            if now == begun or time.monotonic() >= until:
+                seconds = limits.statement_seconds
+                raise Gone(f"{HUNG} {seconds:g} second{'' if seconds == 1 else 's'}")
+            # It has got on: so long for the statement it runs now.
+            begun, deadline = now, time.monotonic() + patience
+        sent = self._pipe.recv(LENGTH.size)
+        if not sent:
+            raise Gone(ENDED)
+        length = int.from_bytes(sent, "little") if len(sent) == LENGTH.size else 0
+        if not 0 < length <= LARGEST_RESULT:
+            raise ValueError("no length")
+        return memoryview(self._shared)[CURRENT.size : CURRENT.size + length]
 
     def end(self) -> int:
         """Kill it with everything it started; how it ended, as `os.waitpid` says it."""
@@ -190,119 +162,82 @@ class Child:
         except (ProcessLookupError, PermissionError):
             # It ended before it could make its group; macOS forbids to kill one that has ended.
             os.kill(self._process, signal.SIGKILL)
-        status = os.waitpid(self._process, 0)[1]
-        os.close(self._orders)
-        os.close(self._results)
-        self._shared.close()
-        return status
+        self._pipe.close()
+        return os.waitpid(self._process, 0)[1]
 
 
 @dataclass(slots=True)
 class Warm:
     """What a worker has ready for every request.
 
-    `judge` is the descriptor requests come from. `stayed` is the child that waits for more of the
-    last request's answer; `unfit` says what the last that did so has left behind.
+    `judge` is the descriptor requests come from, which hangs up when nobody waits for the reply.
+    `child` is that of the last request's answer: it waits for more of the same.
     """
 
     confinement: Confinement
     values: Mapping[str, Values]
     judge: int
-    stayed: Child | None = None
-    unfit: str | None = None
+    child: Child | None = None
 
-    def end_answer(self) -> None:
-        """End the child that stayed: nothing more of its answer is run."""
-        if self.stayed is not None:
-            self.stayed.end()
-            self.stayed, self.unfit = None, self.confinement.anomalies()
+    def end_answer(self) -> int:
+        """End the child that waits: nothing more of its answer is run. How it ended."""
+        child, self.child = self.child, None
+        return child.end() if child else 0
 
+    def answer(self, body: memoryview, limits: Limits, continues: bool) -> Reply:
+        """Run a request in a child, again without the statement it died of where it did.
 
-@dataclass(slots=True)
-class Answered:
-    """What has become of a request, which is to be ended at the time `until`.
+        The request is read in the child only: what it holds is not to stay in this process, from
+        which the next answer's child is forked. What `continues` is run by the child that waits.
 
-    `blob` are the results of the first `runs`; `deadly` are statements that ended a child, with
-    what came of it. `incidents` are what a human should know of; `unfit` says why this worker can
-    go on no longer.
-    """
-
-    until: float
-    runs: int = 0
-    blob: memoryview | None = None
-    deadly: dict[int, str] = field(default_factory=dict)
-    incidents: list[str] = field(default_factory=list)
-    unfit: str | None = None
-
-
-def answer(parts: Sequence[memoryview], warm: Warm) -> Answered:
-    """Run a request in a child, again without the statement it died of where it did.
-
-    The request is read in the child only: what it holds is not to stay in this process, from
-    which the next answer's child is forked.
-
-    Raises:
-        JudgeGone: nobody waits for the reply any more.
-    """
-    terms = Terms.read(parts)
-    if not terms.continues:
-        # Nothing that is asked of one answer is run where another was, whatever the judge forgot.
-        warm.end_answer()
-    answered = Answered(time.monotonic() + terms.limits.total_seconds, unfit=warm.unfit)
-    for _ in range(0 if answered.unfit else MOST_CHILDREN):
-        if _ask_child(parts, terms, warm, answered) or answered.unfit:
-            break
-        if time.monotonic() >= answered.until:
-            break
-    return answered
+        Raises:
+            JudgeGone: nobody waits for the reply any more.
+            NotConfined: no child can be made as it should be.
+        """
+        if not continues or len(body) > LARGEST_RESULT:
+            # Nothing that is asked of one answer is run where another was.
+            self.end_answer()
+        reply, until = Reply(), time.monotonic() + limits.total_seconds
+        for _ in range(MOST_CHILDREN):
+            is_new = self.child is None
+            child = self.child = self.child or Child(body, limits, self, reply.deadly, until)
+            try:
+                if not is_new:
+                    child.ask(body)
+                reply.blob = child.listen(limits, until)
+                break
+            except (Gone, ValueError, OSError) as error:
+                current = child.current
+                how = str(error) if isinstance(error, Gone) else ENDED
+                if isinstance(error, ValueError):
+                    how = NONSENSE
+                    reply.incidents.append(f"This answer {NONSENSE}.")
+                reply.incidents += _read_end(self.end_answer(), is_new and current is None)
+                is_over = time.monotonic() >= until
+                if current is not None and not is_over:
+                    reply.deadly[current] = how
+                if is_over or (is_new and current is None):
+                    break  # another would do no better
+        return reply
 
 
-def _ask_child(parts: Sequence[memoryview], terms: Terms, warm: Warm, answered: Answered) -> bool:
-    """Have a child make the runs; True if it did, or if another would do no better.
-
-    The one that stayed has run this answer before; otherwise another is forked. It stays if the
-    request says so, unless it did not get to its end.
-    """
-    stayed, warm.stayed = warm.stayed, None
-    child = stayed or Child(parts, warm, answered)
-    current, is_over = None, True
-    try:
-        if stayed is not None:
-            stayed.ask(parts)
-        answered.runs, answered.blob = child.listen(terms, answered.until)
-        if terms.stays:
-            warm.stayed = child
-    except (Gone, ValueError) as gone:
-        nonsense = "sent back what no gradient can be"
-        if isinstance(gone, ValueError):
-            answered.incidents.append(f"This answer {nonsense}.")
-        current = child.current
-        is_over = current is None and stayed is None
-        if current is not None and time.monotonic() < answered.until:
-            answered.deadly[current] = str(gone) if isinstance(gone, Gone) else nonsense
-    finally:
-        if warm.stayed is None:
-            # A child that was confined can no longer fail to be.
-            has_begun = stayed is not None or child.current is not None
-            _take_note(child.end(), answered, has_begun)
-    return is_over
-
-
-def answer_here(parts: Sequence[memoryview], values: Mapping[str, Values]) -> Answered:
+def answer_here(body: memoryview, values: Mapping[str, Values]) -> Reply:
     """Run a request in this very process, where there is no fork (Windows)."""
-    job = Job.unpack(parts)
-    results = list(run_job(job, values[job.values].groups))
-    return Answered(math.inf, len(results), memoryview(pack_results(results)))
+    job = Job.unpack(body)
+    return Reply(pack_results(list(run_job(job, values[job.values].groups))))
 
 
-def _take_note(status: int, answered: Answered, has_begun: bool) -> None:
-    """Read off a child's end what it would not say."""
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == getattr(signal, "SIGSYS", None):
-        answered.incidents.append("This answer asked the system for what no gradient needs.")
-    elif os.WIFEXITED(status) and os.WEXITSTATUS(status) == NOT_CONFINED and not has_begun:
-        answered.unfit = "A process for an answer could not be confined as it should be."
-    elif os.WIFEXITED(status) and os.WEXITSTATUS(status) == FAILED:
-        answered.incidents.append(
+def _read_end(status: int, may_be_unconfined: bool) -> list[str]:
+    """What a child's end tells of what it would not say."""
+    if os.WIFSIGNALED(status):
+        is_filtered = os.WTERMSIG(status) == getattr(signal, "SIGSYS", None)
+        asked = "This answer asked the system for what no gradient needs."
+        return [asked] if is_filtered else []
+    if may_be_unconfined and os.WEXITSTATUS(status) == NOT_CONFINED:
+        raise NotConfined
+    if os.WEXITSTATUS(status) == FAILED:
+        return [
             "A process failed outside of this answer's statements: for want of memory, or by a"
             " mistake in the grader."
-        )
+        ]
+    return []

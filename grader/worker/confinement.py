@@ -5,6 +5,7 @@ from __future__ import annotations
 import cProfile
 import ctypes
 import gc
+import math
 import multiprocessing.connection
 import multiprocessing.process
 import multiprocessing.synchronize
@@ -15,11 +16,9 @@ import signal
 import struct
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from types import BuiltinFunctionType
 from typing import Any
 
 from grader.worker.system_calls import filter_program
@@ -33,9 +32,13 @@ NOT_CONFINED = 113
 
 MOST_OPEN_FILES = 64
 LARGEST_STACK = 8 * 2**20
-MOST_SIGNALS = 64
 
 LINUX = sys.platform.startswith("linux")
+
+LIMITS = {"CORE": 0, "FSIZE": 0, "NOFILE": MOST_OPEN_FILES, "STACK": LARGEST_STACK}
+if LINUX:
+    LIMITS |= {"NPROC": 0, "MEMLOCK": 0, "MSGQUEUE": 0, "SIGPENDING": 64}
+"""What the system lets each answer have of some things, beside time and memory."""
 
 DRAWING = ("rich.", "tqdm.")
 """Packages whose threads only draw how far a loop is."""
@@ -50,7 +53,6 @@ DEATH_SIGNAL, DUMPABLE, SECCOMP, NO_NEW_PRIVILEGES = 1, 4, 22, 38
 """PR_SET_...: what `prctl` sets."""
 
 SECCOMP_FILTER = 2
-CAPABILITY_VERSION = 0x20080522
 
 Call = Callable[[], int]
 
@@ -60,14 +62,12 @@ class Confinement:
     """What confines the children of this process, tried once and then applied to each.
 
     `calls` are what a child asks of the kernel, beside its limits, and last of all the filter of
-    system calls. A child that is refused one of them ends with `NOT_CONFINED`.
+    `system_calls`. A child that is refused one of them ends with `NOT_CONFINED`.
     """
 
     calls: tuple[Call, ...] = ()
     system_calls: Call | None = None
     statm: int | None = None
-    limits: tuple[tuple[int, int], ...] = ()
-    lowest_free: int = -1
 
     @classmethod
     def prepare(cls) -> Confinement:
@@ -81,21 +81,20 @@ class Confinement:
             # rounding than the judge.
             torch.backends.cpu.get_cpu_capability()
         refuse_threads()
-        _forget_what_forks_call()
         # A child that collected garbage would touch, and so copy, all that was imported.
         gc.collect()
         gc.freeze()
         if not LINUX:
             return cls()
         statm = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
-        # Its children inherit these three.
-        for call in (control(NO_NEW_PRIVILEGES, 1), control(DUMPABLE, 0), _no_capabilities()):
+        # Its children inherit these two.
+        for call in (control(NO_NEW_PRIVILEGES, 1), control(DUMPABLE, 0)):
             _make(call)
-        ready = cls((control(DEATH_SIGNAL, signal.SIGKILL),), None, statm, _fixed_limits())
+        ready = cls((control(DEATH_SIGNAL, signal.SIGKILL),), None, statm)
         if (program := filter_program()) is not None:
             filtered = replace(ready, system_calls=system_call_filter(program))
             ready = filtered if _works(filtered) else ready
-        return replace(ready, lowest_free=_lowest_free_descriptor())
+        return ready
 
     def enter(self, memory_bytes: int, cpu_seconds: float, *keep: int) -> None:
         """Confine this child for good, before it runs anything of a student's.
@@ -113,40 +112,21 @@ class Confinement:
             os.setpgid(0, 0)
             # What PyTorch itself writes, as `torch.save` does, would empty the student's own file.
             os.chdir(NOWHERE)
-            self._limit(memory_bytes, cpu_seconds)
+            limits = LIMITS | {"CPU": max(1, math.ceil(cpu_seconds))}
+            if self.statm is not None:
+                # The descriptor is of the process it was forked from, as large as this one.
+                pages = int(os.pread(self.statm, 32, 0).split()[0])
+                limits["AS"] = pages * resource.getpagesize() + memory_bytes
+            _limit(limits)
             # The judge's own pipes too: what an answer wrote there would be the next one's reply.
             kept = sorted(keep)
             for before, after in zip([2, *kept], [*kept, HIGHEST_DESCRIPTOR], strict=True):
                 os.closerange(before + 1, after)
+            random.seed(0)  # a fork draws another
             for call in (*self.calls, *filter(None, [self.system_calls])):
                 _make(call)
         except BaseException:
             os._exit(NOT_CONFINED)
-
-    def anomalies(self) -> str | None:
-        """What an answer has left behind in this process, as a sentence; None if nothing.
-
-        Call it after the child has been waited for, with no descriptor open that was not open
-        when `prepare` returned. It takes some microseconds.
-        """
-        if not hasattr(os, "fork"):
-            return None
-        with suppress(ChildProcessError):
-            os.waitpid(-1, os.WNOHANG)
-            return "A process that an answer started has outlived it."
-        if self.lowest_free >= 0 and _lowest_free_descriptor() != self.lowest_free:
-            return "A file that was opened for an answer has outlived it."
-        return None
-
-    def _limit(self, memory_bytes: int, cpu_seconds: float) -> None:
-        for kind, limit in self.limits or _fixed_limits():
-            resource.setrlimit(kind, (limit, limit))
-        seconds = max(1, int(-(-cpu_seconds // 1)))
-        _lower(resource.RLIMIT_CPU, seconds)
-        if self.statm is not None:
-            # The descriptor is of the process it was forked from, as large as this one.
-            pages = int(os.pread(self.statm, 32, 0).split()[0])
-            _lower(resource.RLIMIT_AS, pages * resource.getpagesize() + memory_bytes)
 
 
 def refuse_threads() -> None:
@@ -175,51 +155,19 @@ def _refuse_thread(*arguments: Any, **_: object) -> None:
     arguments[0].join = lambda *_: None  # nothing is drawn, and nobody waits for it
 
 
-def _fixed_limits() -> tuple[tuple[int, int], ...]:
-    """Kinds of limits that are the same for each answer, and what a child sets them to."""
-    wanted = {
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: 0,
-        resource.RLIMIT_NOFILE: MOST_OPEN_FILES,
-        resource.RLIMIT_STACK: LARGEST_STACK,
-    }
-    if LINUX:
-        wanted |= {resource.RLIMIT_NPROC: 0, resource.RLIMIT_MEMLOCK: 0}
-        wanted |= {resource.RLIMIT_MSGQUEUE: 0, resource.RLIMIT_SIGPENDING: MOST_SIGNALS}
-    return tuple((kind, _allowed(kind, limit)) for kind, limit in wanted.items())
-
-
-def _allowed(kind: int, limit: int) -> int:
-    _, highest = resource.getrlimit(kind)
-    return limit if highest == resource.RLIM_INFINITY else min(limit, highest)
-
-
-def _lower(kind: int, limit: int) -> None:
-    limit = _allowed(kind, limit)
-    resource.setrlimit(kind, (limit, limit))
-
-
-def _forget_what_forks_call() -> None:
-    """Let a child begin without what Python's own modules do at a fork.
-
-    `threading` and `logging` make locks anew that nobody can hold where there is one thread; with
-    a seed for `random`, that takes a child 120 pages. Numbers drawn at random are the same in each.
-    """
-    random.seed(0)
-    for called in gc.get_referrers(vars(threading).get("_after_fork")):
-        if isinstance(called, list):
-            called[:] = [one for one in called if isinstance(one, BuiltinFunctionType)]
+def _limit(limits: Mapping[str, int]) -> None:
+    """Set limits of resources, none higher than it is."""
+    for name, wanted in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        _, highest = resource.getrlimit(kind)
+        limit = wanted if highest == resource.RLIM_INFINITY else min(wanted, highest)
+        resource.setrlimit(kind, (limit, limit))
 
 
 def control(option: int, *values: int) -> Call:
     """`prctl`, made ready here: in a child, `ctypes` would need pages of its own for that."""
     numbers = [*values, 0, 0, 0, 0][:4]
     return partial(ctypes.CDLL(None).prctl, ctypes.c_int(option), *map(ctypes.c_ulong, numbers))
-
-
-def _no_capabilities() -> Call:
-    # The version and this process; effective, permitted and inherited, of each half 32.
-    return partial(ctypes.CDLL(None).capset, struct.pack("Ii", CAPABILITY_VERSION, 0), bytes(24))
 
 
 def system_call_filter(program: bytes) -> Call:
@@ -248,12 +196,6 @@ def _works(confinement: Confinement) -> bool:
         return os.waitpid(child, 0)[1] == 0
     finally:
         os.close(keep)
-
-
-def _lowest_free_descriptor() -> int:
-    descriptor = os.dup(0)
-    os.close(descriptor)
-    return descriptor
 
 
 DENIED = frozenset(

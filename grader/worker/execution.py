@@ -19,7 +19,6 @@ from torch import Tensor
 from grader.worker.engine import double_precision
 from grader.worker.job import Group, Statement
 from grader.worker.results import (
-    DTYPE_CODES,
     LONGEST_MESSAGE,
     REFUSED,
     Problem,
@@ -54,7 +53,10 @@ LARGEST_VALUE = 2**23
 LARGER_VALUE = 2**21
 """Bytes that one of more numbers than its tensor has may have: it is wrong, and many may be."""
 
-REPORTED_DTYPES = frozenset(getattr(torch, name) for name in DTYPE_CODES)
+REPORTED_DTYPES = frozenset(
+    {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool}
+    | {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}
+)
 """What a tensor's values are sent back as; of any other only the name is, for it is wrong."""
 
 

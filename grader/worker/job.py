@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import marshal
-import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import CodeType
+from typing import Any
 
 import safetensors.torch
 from torch import Tensor
@@ -25,39 +25,15 @@ class Values:
     key: str
     groups: Mapping[str, Group]
 
-    def pack(self) -> list[bytes]:
-        """The parts of a frame."""
-        return [b"values", *_pack_groups(self.key, self.groups)]
+    def pack(self) -> tuple[bytes, bytes]:
+        """The head and the body of a frame."""
+        return marshal.dumps(("values",)), marshal.dumps((self.key, *_pack_groups(self.groups)))
 
     @classmethod
-    def unpack(cls, parts: Sequence[memoryview]) -> Values:
+    def unpack(cls, body: memoryview) -> Values:
         """The inverse of `pack`."""
-        _, head, tensors = parts
-        return cls(*_unpack_groups(head, tensors))
-
-
-TERMS = struct.Struct("<ddQI??")
-"""What the warm worker has to know of a job: see `Terms`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The limits of a job, how many runs there are, and in which process they may be made.
-
-    A job is done in a process of its own, which ends with it. One that `stays` waits for more of
-    the same answer; a job that `continues` may be done by the process that stayed.
-    """
-
-    limits: Limits
-    runs: int
-    stays: bool
-    continues: bool
-
-    @classmethod
-    def read(cls, parts: Sequence[memoryview]) -> Terms:
-        """The terms, without the rest, of what `Job.pack` made."""
-        *limits, runs, stays, continues = TERMS.unpack(parts[1])
-        return cls(Limits(*limits), runs, stays, continues)
+        key, *groups = marshal.loads(body)
+        return cls(key, _unpack_groups(*groups))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +113,8 @@ class Job:
     `values` is the key of the values that the runs name; `extra` are groups for this job alone.
     `above` are, for each gradient, those that lie between its tensor and the loss: they are handed
     down to it. With `uncounted`, the answer may change memory without PyTorch's counting it.
-    `known` are problems of statements that are not to be run again. For `stays` and `continues` see
-    `Terms`.
+    `known` are problems of statements that are not to be run again. One that `continues` may be
+    done by the process that did the answer's job before.
     """
 
     values: str
@@ -149,52 +125,45 @@ class Job:
     uncounted: bool = False
     extra: Mapping[str, Group] = field(default_factory=dict)
     known: tuple[Problem, ...] = ()
-    stays: bool = False
     continues: bool = False
 
-    def pack(self) -> list[bytes]:
-        """The parts of a frame.
+    def pack(self) -> tuple[bytes, bytes]:
+        """The head and the body of a frame: a worker reads no more than the head.
 
         Code travels as the judge's own Python has compiled it: the worker is the same Python, and
         nothing ever travels so in the other direction.
         """
+        limits = fields_of(self.limits)
         statements = [
             (one.cell, [fields_of(line) for line in one.lines], one.code, one.marked)
             for one in self.statements
         ]
         runs, known = ([fields_of(one) for one in some] for some in (self.runs, self.known))
-        order = statements, runs, dict(self.above), self.uncounted, known
-        process = self.stays, self.continues
-        terms = TERMS.pack(*fields_of(self.limits), len(self.runs), *process)
-        head, tensors = _pack_groups(self.values, self.extra)
-        return [b"job", terms, marshal.dumps(order), head, tensors]
+        order = self.values, statements, runs, dict(self.above), limits, self.uncounted
+        body = *order, _pack_groups(self.extra), known
+        return marshal.dumps(("job", limits, self.continues)), marshal.dumps(body)
 
     @classmethod
-    def unpack(cls, parts: Sequence[memoryview]) -> Job:
+    def unpack(cls, body: bytes | memoryview) -> Job:
         """The inverse of `pack`."""
-        _, _, order, head, tensors = parts
-        terms = Terms.read(parts)
-        statements, runs, above, uncounted, known = marshal.loads(order)
-        key, extra = _unpack_groups(head, tensors)
+        values, statements, runs, above, limits, uncounted, extra, known = marshal.loads(body)
         return cls(
-            key,
+            values,
             tuple(
                 Statement(cell, tuple(Line(*line) for line in lines), code, marked)
                 for cell, lines, code, marked in statements
             ),
             tuple(JobRun(*run) for run in runs),
             above,
-            terms.limits,
+            Limits(*limits),
             uncounted,
-            extra,
+            _unpack_groups(*extra),
             tuple(Problem(*problem) for problem in known),
-            terms.stays,
-            terms.continues,
         )
 
 
-def _pack_groups(key: str, groups: Mapping[str, Group]) -> list[bytes]:
-    """The last two parts of a frame: a key with plain numbers, and all tensors."""
+def _pack_groups(groups: Mapping[str, Group]) -> tuple[dict[str, dict[str, float]], bytes]:
+    """The plain numbers of groups, and all their tensors."""
     numbers: dict[str, dict[str, float]] = {group: {} for group in groups}
     tensors: dict[str, Tensor] = {}
     for group, values in groups.items():
@@ -204,13 +173,12 @@ def _pack_groups(key: str, groups: Mapping[str, Group]) -> list[bytes]:
                 tensors[f"{group}/{name}"] = value.clone().contiguous()
             else:
                 numbers[group][name] = value
-    return [marshal.dumps((key, numbers)), safetensors.torch.save(tensors) if tensors else b""]
+    return numbers, safetensors.torch.save(tensors)
 
 
-def _unpack_groups(head: memoryview, tensors: memoryview) -> tuple[str, dict[str, Group]]:
+def _unpack_groups(numbers: dict[str, dict[str, Any]], tensors: bytes) -> dict[str, Group]:
     """The inverse of `_pack_groups`."""
-    key, groups = marshal.loads(head)
-    for place, value in (safetensors.torch.load(bytes(tensors)) if len(tensors) else {}).items():
+    for place, value in safetensors.torch.load(tensors).items():
         group, _, name = place.partition("/")
-        groups[group][name] = value
-    return key, groups
+        numbers[group][name] = value
+    return {**numbers}

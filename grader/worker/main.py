@@ -14,7 +14,7 @@ the answer: to fork another takes as long as to run a hundred of them.
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 from dataclasses import replace
 from io import FileIO
@@ -22,10 +22,10 @@ from io import FileIO
 import torch
 import torch.autograd._functions  # PyTorch loads it at the first `resize`: the sandbox forbids that
 
-from grader.worker.child import JudgeGone, Warm, answer, answer_here
+from grader.worker.child import JudgeGone, Warm, answer_here
 from grader.worker.confinement import Confinement
 from grader.worker.engine import switch_off_engine
-from grader.worker.frames import read_frame, write_frame
+from grader.worker.frames import Reply, read_frame, write_frame
 from grader.worker.job import Job, JobRun, Line, Statement, Values
 from grader.worker.results import pack_results
 from grader.worker.run_job import run_job
@@ -72,23 +72,31 @@ def main() -> None:
     kept: dict[str, Values] = {}
     warm = Warm(Confinement.prepare(), kept, requests.fileno())
     try:
-        while (parts := read_frame(requests.readinto, LARGEST_REQUEST)) is not None:
-            match bytes(parts[0]):
-                case b"values":
-                    values = Values.unpack(parts)
+        while (frame := read_frame(requests.readinto, LARGEST_REQUEST)) is not None:
+            match marshal.loads(frame[0]):
+                case ["values"]:
+                    values = Values.unpack(frame[1])
                     kept[values.key] = values
                     if len(kept) > MOST_VALUES:
                         del kept[next(iter(kept))]
-                case b"end":
+                case ["end"]:
                     warm.end_answer()
-                case _:
-                    write_frame(replies.write, _answer(parts, warm))
-            # What came is gone before the next answer's child is forked.
-            del parts
+                case ["job", limits, continues]:
+                    reply = _answer(frame[1], Limits(*limits), continues, warm)
+                    write_frame(replies.write, *reply.pack())
+                    # What came is gone before the next answer's child is forked.
+                    del reply
+            del frame
     except JudgeGone:
         return
     finally:
         warm.end_answer()
+
+
+def _answer(body: memoryview, limits: Limits, continues: bool, warm: Warm) -> Reply:
+    if hasattr(os, "fork"):
+        return warm.answer(body, limits, continues)
+    return answer_here(body, warm.values)
 
 
 def warm_up() -> None:
@@ -112,19 +120,6 @@ def warm_up() -> None:
     if problems:
         raise RuntimeError(f"the warm-up does not run: {problems[0].message}")
     pack_results(results)
-
-
-def _answer(parts: list[memoryview], warm: Warm) -> list[bytes | memoryview]:
-    """The parts of the reply to a request."""
-    answered = answer(parts, warm) if hasattr(os, "fork") else answer_here(parts, warm.values)
-    head = {
-        "runs": answered.runs,
-        "deadly": answered.deadly,
-        "incidents": answered.incidents,
-        # Of a child that stays nothing is known before it has ended.
-        "unfit": answered.unfit or (warm.confinement.anomalies() if warm.stayed is None else None),
-    }
-    return [json.dumps(head).encode(), answered.blob or b""]
 
 
 def _take_over_pipes() -> tuple[FileIO, FileIO]:

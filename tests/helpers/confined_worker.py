@@ -2,7 +2,7 @@
 
 Arguments: where `grader.worker` is; modules to import while warm; whether to leave out the
 `filter`. A line of standard input is a JSON object: `code`, and what its names mean. A line of
-standard output says what became of it: `result` or `error`, the child's exit `status`, `anomalies`.
+standard output says what became of it: `result` or `error`, the child's exit `status`.
 """
 
 import importlib
@@ -52,5 +52,4 @@ for line in sys.stdin.buffer:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     name = signal.Signals(-status).name if status < 0 else status
     said = (json.loads(data) if data else {}) | {"status": name}
-    said["anomalies"] = confinement.anomalies()
     say(said)

@@ -1,21 +1,23 @@
-"""Write a reply in the worker's own format that claims all runs are done, then end.
+"""Put results of all runs into the memory from which the worker takes them, and say so.
 
 must not: hold values that the answer could not compute
-flag: module ended-process
-naive: none, since there is no pipe
+flag: module
+naive: none, since there is no worker
 """
 
-import json
 import os
 import struct
+import sys
+import time
+
+from grader.worker.results import Result, pack_results
 
 dlogits = torch.ones_like(logits)
-header = json.dumps({"dlogits": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}}).encode()
-blob = struct.pack("<Q", len(header)) + header + bytes(8)
-for number in range(3, 64):
-    for form, values in (("<cIQ", (b"f", 3, len(blob))), ("<cIIQ", (b"f", 0, 0, len(blob)))):
-        try:
-            os.write(number, struct.pack(form, *values) + blob)
-        except OSError:
-            pass
-os._exit(0)
+frame = sys._getframe()
+while "job" not in frame.f_locals or "pipe" not in frame.f_locals:
+    frame = frame.f_back
+living = frame.f_locals
+forged = pack_results([Result({"dlogits": torch.zeros(3, 3)}, {}, ()) for _ in living["job"].runs])
+living["self"]._shared[12 : 12 + len(forged)] = forged
+os.write(living["pipe"], struct.pack("<Q", len(forged)))
+time.sleep(100)

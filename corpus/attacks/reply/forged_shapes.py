@@ -8,8 +8,6 @@ naive: none, since there is no worker
 import sys
 
 execution = sys.modules["grader.worker.execution"]
-results = sys.modules["grader.worker.results"]
-results.DTYPE_CODES["complex64"] = "C64"
 strange = {
     "dlogits": torch.zeros((1,) * 16),
     "dh": torch.zeros(0, 2**31, 1),

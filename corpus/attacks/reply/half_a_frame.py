@@ -1,7 +1,7 @@
-"""Begin a reply and never end it.
+"""Begin to say how long the reply is, and never end.
 
 must not: hold up the worker beyond the deadline
-flag: module
+flag: incident
 naive: none, since there is no pipe
 """
 
@@ -12,7 +12,7 @@ import time
 dlogits = torch.ones_like(logits)
 for number in range(3, 64):
     try:
-        os.write(number, struct.pack("<cIQ", b"f", 1, 1000) + b"x")
+        os.write(number, struct.pack("<Q", 1000)[:5])
     except OSError:
         pass
 time.sleep(100)

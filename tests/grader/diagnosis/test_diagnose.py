@@ -10,9 +10,10 @@ import pytest
 
 from corpus.readers.exercise_text import right_answers
 from corpus.readers.places import MISTAKES
-from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.execution.runner import Runner, WorkerLost
 from grader.reports import wording
 from grader.verdict import Outcome, Verdict
+from grader.worker.frames import Reply
 from grader.worker.job import Job, Values
 from tests.grader.conftest import Judge
 from tests.grader.diagnosis.conftest import Say

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
@@ -13,10 +13,11 @@ from corpus.readers.lecture_course import EXERCISES
 from grader.answer.parse import AnswerCell, Raised, parse_answer
 from grader.answer.script import read_script
 from grader.execution.ask import UNREADABLE, Allowance, Results, Worker, handed_down
-from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.execution.runner import Runner, WorkerLost
 from grader.execution.values import values_for
 from grader.program.references import References, prepare
 from grader.verdict import Flag, Place
+from grader.worker.frames import Reply
 from grader.worker.job import Job, JobRun, Values
 from grader.worker.results import Problem, Result, pack_results
 from grader.worker.terms import Limits
@@ -24,14 +25,9 @@ from grader.worker.terms import Limits
 BY_PREFIX = {exercise.prefix: exercise for exercise in EXERCISES}
 
 
-def said(
-    runs: int,
-    blob: bytes,
-    deadly: Mapping[int, str] | None = None,
-    incidents: tuple[str, ...] = (),
-) -> Reply:
-    """A reply of so many runs."""
-    return Reply(runs, memoryview(blob), deadly or {}, incidents)
+def said(blob: bytes) -> Reply:
+    """A reply."""
+    return Reply(memoryview(blob))
 
 
 class Spy:
@@ -74,7 +70,7 @@ def result(*problems: Problem, value: float = 1.0) -> Result:
 
 
 def whole(*results: Result) -> Callable[[Job], Reply]:
-    return lambda request: said(len(request.runs), pack_results(results * len(request.runs)))
+    return lambda request: said(pack_results(results * len(request.runs)))
 
 
 def test_a_reply_without_trouble_has_no_flags() -> None:
@@ -105,13 +101,13 @@ def test_a_statement_that_was_killed_for_its_time_is_flagged_as_one_that_was_int
 
 def test_of_all_that_describes_values_so_much_is_read() -> None:
     long = Result({}, {"dlogits": "x" * 600_000}, ())
-    results, worker = made(lambda r: said(len(r.runs), pack_results([long] * len(r.runs))))
+    results, worker = made(lambda r: said(pack_results([long] * len(r.runs))))
     assert results == [UNREADABLE] * len(RUNS)
     assert {flag.kind for flag in worker.flags} == {"unreadable-reply"}
 
 
 def test_incidents_are_flagged_each() -> None:
-    _, worker = made(lambda r: replace(whole(result())(r), incidents=("One.", "Two.")))
+    _, worker = made(lambda r: replace(whole(result())(r), incidents=["One.", "Two."]))
     assert worker.flags == [Flag("incident", "One.", None), Flag("incident", "Two.", None)]
 
 
@@ -142,13 +138,13 @@ def test_a_forged_statement_has_no_place(statement: int) -> None:
 
 
 def test_a_blob_that_is_none_loses_its_runs() -> None:
-    results, worker = made(lambda r: said(len(r.runs), b"junk"))
+    results, worker = made(lambda r: said(b"junk"))
     assert results == [UNREADABLE] * len(RUNS)
     assert worker.flags == [Flag("unreadable-reply", UNREADABLE.message, None)]
 
 
 def test_runs_that_are_missing_say_so() -> None:
-    results, _ = made(lambda _: said(1, pack_results([result()])))
+    results, _ = made(lambda _: said(pack_results([result()])))
     assert isinstance(results[0], Result)
     (reason,) = {item for item in results[1:] if isinstance(item, Raised)}
     assert "The notebook as a whole did not end within 40 seconds" in reason.message

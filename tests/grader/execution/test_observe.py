@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import astuple, replace
 from functools import cache
 from typing import Any, cast
@@ -20,11 +20,12 @@ from grader.answer.parse import AnswerCell, parse_answer
 from grader.execution.ask import UNREADABLE, Allowance, handed_down
 from grader.execution.evidence import GradientEvidence
 from grader.execution.observe import observe
-from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.execution.runner import Runner, WorkerLost
 from grader.execution.values import values_for
 from grader.grading.judge import judge
 from grader.program.references import prepare
 from grader.verdict import Flag, Outcome, Place, because
+from grader.worker.frames import Reply
 from grader.worker.job import Job, Values
 from grader.worker.results import LONGEST_MESSAGE, Problem, Result, Trace, pack_results
 from grader.worker.terms import Limits
@@ -39,13 +40,10 @@ Replies = Callable[[int], Reply]
 
 
 def said(
-    runs: int,
-    blob: bytes,
-    deadly: Mapping[int, str] | None = None,
-    incidents: tuple[str, ...] = (),
+    blob: bytes, deadly: dict[int, str] | None = None, incidents: tuple[str, ...] = ()
 ) -> Reply:
-    """A reply of so many runs."""
-    return Reply(runs, memoryview(blob), deadly or {}, incidents)
+    """A reply."""
+    return Reply(memoryview(blob), deadly or {}, [*incidents])
 
 
 class FakeRunner:
@@ -82,12 +80,12 @@ def every(
 ) -> Replies:
     """The same result for every run."""
     result = Result(tensors or {}, types or {}, problems)
-    return lambda runs: said(runs, pack_results([result] * runs))
+    return lambda runs: said(pack_results([result] * runs))
 
 
 def garbage(blob: bytes) -> Replies:
     """One blob that is about all runs."""
-    return lambda runs: said(runs, blob)
+    return lambda _: said(blob)
 
 
 PROBLEM = Problem(0, "E", "no", "ex1-linear2", 2, 0)
@@ -95,9 +93,8 @@ ONES = {"dh": torch.ones(2)}
 
 
 BROKEN = {
-    "nothing": b"",
     "no blob": b"garbage that is no safetensors blob",
-    "other runs": pack_results([Result(ONES, {}, ())] * 2),
+    "more runs": pack_results([Result(ONES, {}, ())] * 9),
     "half": pack_results([Result(ONES, {}, ())] * 5)[:-1],
     "all zero": b"\0" * 64,
 }
@@ -119,7 +116,7 @@ def test_no_flipped_byte_is_a_traceback(place: int) -> None:
     def flipped(runs: int) -> Reply:
         good = pack_results([Result(ONES, {"dW1": "list"}, (PROBLEM,))] * runs)
         changed = [good[:place] + bytes([value]) + good[place + 1 :] for value in (0, 34, 255)]
-        return said(runs, changed[place % 3])
+        return said(changed[place % 3])
 
     collected(flipped)
 
@@ -135,7 +132,7 @@ def test_tensors_that_no_worker_would_send_do_not_reach_a_pass(dtype: torch.dtyp
 
     def forged(runs: int) -> Reply:
         values = {name: torch.ones(2 * runs).to(dtype)}
-        return said(runs, safetensors.torch.save(values, {"runs": json.dumps([run] * runs)}))
+        return said(safetensors.torch.save(values, {"runs": json.dumps([run] * runs)}))
 
     evidence, _ = collected(forged)
     assert evidence["dh"].hidden[0].tensor is not None
@@ -229,7 +226,7 @@ def test_what_is_said_has_an_end() -> None:
 
 
 def test_runs_that_never_came_say_why() -> None:
-    evidence, _ = collected(lambda _: said(1, pack_results([Result(ONES, {}, ())])))
+    evidence, _ = collected(lambda _: said(pack_results([Result(ONES, {}, ())])))
     dh = evidence["dh"]
     assert dh.lecture.raised is None
     assert dh.hidden[0].raised is not None
@@ -279,7 +276,7 @@ def test_the_first_result_is_of_the_lectures_instance_the_next_of_the_hidden_one
         numbers = itertools.islice(count, runs)
         results = [Result({"dh": torch.tensor(float(number))}, {}, ()) for number in numbers]
         halves = results[: runs // 2], results[runs // 2 :]
-        return said(runs, pack_results([one for half in halves for one in half]))
+        return said(pack_results([one for half in halves for one in half]))
 
     evidence, _ = collected(numbered)
     dh = evidence["dh"]
@@ -293,7 +290,7 @@ def test_what_came_of_the_running_is_flagged_once() -> None:
         slow = (Problem(1, "TimeLimit", ""), Problem(0, "PermissionError", "[Errno 1] no"))
         blob = pack_results([Result(ONES, {}, slow)] * runs)
         deadly = {0: "ended it", 2**32 - 1: "hung"}
-        return said(runs, blob, deadly=deadly, incidents=("Odd.", "Odd."))
+        return said(blob, deadly=deadly, incidents=("Odd.", "Odd."))
 
     cell = AnswerCell("ex1-linear2", "# answer: ex1-linear2\ndh = dlogits @ W2.T\nt = 1\n")
     _, flags = collected(reply, cell)
@@ -354,7 +351,7 @@ def jobs_for(prefix: str) -> list[Job]:
     exercise, names = BY_PREFIX[prefix], BY_PREFIX[prefix].gradients
     siblings = {name: frozenset(names) - {name} for name in names}
     result = Result({}, {}, (), Trace(siblings=siblings))
-    fake = FakeRunner(lambda runs: said(runs, pack_results([result] * runs)))
+    fake = FakeRunner(lambda runs: said(pack_results([result] * runs)))
     answer = parse_answer(reading_all_others(prefix))
     observe(answer, names, prepare(exercise), cast(Runner, fake), (), Allowance(math.inf))
     return fake.asked

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import signal
-import struct
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
@@ -20,16 +16,15 @@ import torch
 import grader.execution.runner
 from corpus.readers.exercise_text import read_cells, right_answers
 from corpus.readers.lecture_course import ATOMIC
-from corpus.readers.places import PROJECT
 from grader.answer.parse import AnswerCell
-from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.execution.runner import Runner, WorkerLost
 from grader.execution.sandbox import Sandbox, find_bwrap
 from grader.grading.grade import grade_exercise
 from grader.reports import wording
 from grader.verdict import Outcome, Verdict
-from grader.worker.frames import Write, write_frame
+from grader.worker.frames import SIZES, Reply, Write, write_frame
 from grader.worker.job import Job, Values
-from grader.worker.results import Result, pack_results, unpack_results
+from grader.worker.results import Result, unpack_results
 from grader.worker.terms import MOST_VALUES, Limits
 from tests.grader.conftest import Judge
 from tests.helpers.asking import VALUES, Run, request
@@ -225,8 +220,8 @@ def test_many_endless_loops_end_in_bounded_time() -> None:
 class Junk(Job):
     """A request that no worker can read."""
 
-    def pack(self) -> list[bytes]:
-        return [b"job", b"no bounds"]
+    def pack(self) -> tuple[bytes, bytes]:
+        return b"no head", b""
 
 
 @pytest.mark.slow
@@ -264,13 +259,13 @@ def test_every_right_answer_passes_in_the_sandbox() -> None:
         # The same worker: none of them was an incident, and what is one is told.
         hostile = "import os\nos.pidfd_open(os.getpid())\na = x"
         reply = runner.run(request(hostile), VALUES)
-        assert reply.incidents == ("This answer asked the system for what no gradient needs.",)
+        assert reply.incidents == ["This answer asked the system for what no gradient needs."]
         assert list(reply.deadly) == [1]
         assert [bool(result.tensors) for result in results(reply)] == [True, True]
 
 
 def results(reply: Reply) -> list[Result]:
-    return unpack_results(reply.blob, reply.runs) if reply.runs else []
+    return unpack_results(reply.blob, 2) if reply.blob else []
 
 
 def test_what_was_left_in_memory_is_nothing_to_go_by(runner: Runner) -> None:
@@ -295,11 +290,11 @@ def numbered(number: int) -> Values:
 def test_values_are_sent_once_and_again_when_the_worker_has_let_them_go(
     runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[bytes] = []
+    sent: list[str] = []
 
-    def watched(write: Write, parts: Sequence[bytes]) -> None:
-        sent.append(parts[0])
-        write_frame(write, parts)
+    def watched(write: Write, head: bytes, body: bytes) -> None:
+        sent.append(marshal.loads(head)[0])
+        write_frame(write, head, body)
 
     monkeypatch.setattr(grader.execution.runner, "write_frame", watched)
 
@@ -309,7 +304,7 @@ def test_values_are_sent_once_and_again_when_the_worker_has_let_them_go(
         asked = request("a = x + 0", Run(), values=numbered(number))
         (result,) = results(runner.run(asked, numbered(number)))
         assert result.tensors["a"].tolist() == [float(number)] * 3
-        assert sent.pop() == b"job"
+        assert sent.pop() == "job"
         return len(sent)
 
     assert [ask(number) for number in range(MOST_VALUES)] == [1] * MOST_VALUES
@@ -331,6 +326,10 @@ def test_a_new_worker_is_sent_the_values_again() -> None:
         assert len(results(runner.run(request("a = x"), VALUES))) == 2
 
 
+def ask(runner: Runner) -> Reply:
+    return runner.run(request("a = x"), VALUES)
+
+
 # --- the process that stays
 
 
@@ -346,10 +345,10 @@ def test_the_process_of_an_answer_ends_when_it_is_graded_and_not_before() -> Non
     with Runner() as runner:
         assert len(results(ask(runner))) == 2
         alone = below(runner)
-        first = runner.run(replace(request("a = x"), stays=True), VALUES)
+        first = runner.run(request("a = x"), VALUES)
         (stayed,) = below(runner) - alone
         started = descendants(runner.worker.pid)[stayed]
-        more = replace(request("a = x"), stays=True, continues=True)
+        more = replace(request("a = x"), continues=True)
         second = runner.run(more, VALUES)
         assert below(runner) - alone == {stayed}
         assert [len(results(reply)) for reply in (first, second)] == [2, 2]
@@ -366,7 +365,7 @@ def test_the_process_of_an_answer_ends_when_it_is_graded_and_not_before() -> Non
 @pytest.mark.slow
 def test_a_process_that_stays_ends_with_its_worker() -> None:
     with Runner() as runner:
-        runner.run(replace(request("a = x"), stays=True), VALUES)
+        runner.run(request("a = x"), VALUES)
         started = descendants(runner.worker.pid)
     assert left_over(started) == []
 
@@ -374,7 +373,7 @@ def test_a_process_that_stays_ends_with_its_worker() -> None:
 @pytest.mark.slow
 def test_a_worker_that_is_gone_needs_not_be_told_that_an_answer_ended() -> None:
     with Runner() as runner:
-        runner.run(replace(request("a = x"), stays=True), VALUES)
+        runner.run(request("a = x"), VALUES)
         runner.worker.kill()
         runner.worker.wait()
         runner.end_answer()
@@ -383,139 +382,20 @@ def test_a_worker_that_is_gone_needs_not_be_told_that_an_answer_ended() -> None:
 
 # --- a worker that is not what it should be
 
-IMPOSTOR = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from io import FileIO
-from grader.worker.frames import read_frame, write_frame
-import json
-replies = json.loads(sys.argv[2])
-requests, answers = FileIO(0), FileIO(1, "wb")
-while (parts := read_frame(requests.readinto, 2**30)) is not None:
-    if bytes(parts[0]) == b"job":
-        head, *blobs = replies.pop(0)
-        write_frame(answers.write, [json.dumps(head).encode(), *map(bytes.fromhex, blobs)])
-"""
-
-
-class Workers:
-    """Starts workers that reply what they are told to, one after the other."""
-
-    def __init__(self, *replies: list[Any]) -> None:
-        self.replies = list(replies)
-        self.started = 0
-
-    def start(self, _: Sandbox) -> subprocess.Popen[bytes]:
-        self.started += 1
-        said = json.dumps(self.replies.pop(0) if self.replies else [])
-        return subprocess.Popen(
-            [sys.executable, "-c", IMPOSTOR, str(PROJECT), said],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-        )
-
-
-def says(unfit: str | None = None, runs: int = 2, incidents: Sequence[str] = ()) -> list[Any]:
-    head: dict[str, object] = {
-        "runs": runs,
-        "deadly": {},
-        "incidents": incidents,
-        "unfit": unfit,
-    }
-    blob = pack_results([Result({"a": torch.ones(1)}, {}, ())] * runs).hex()
-    return [head, blob]
-
-
-@pytest.fixture
-def workers(monkeypatch: pytest.MonkeyPatch) -> Workers:
-    these = Workers()
-    monkeypatch.setattr(grader.execution.runner, "start_worker", these.start)
-    return these
-
-
-def ask(runner: Runner) -> Reply:
-    return runner.run(request("a = x"), VALUES)
-
-
-def test_a_worker_that_could_not_confine_an_answer_is_replaced_and_the_answer_asked_again(
-    workers: Workers,
-) -> None:
-    workers.replies = [[says("It could not.", runs=0)], [says(), says()]]
-    with Runner() as runner:
-        assert len(results(ask(runner))) == 2
-        assert workers.started == 2
-        assert ask(runner).incidents == ()
-    assert workers.started == 2
-
-
-def test_an_answer_that_two_workers_could_not_confine_is_lost(workers: Workers) -> None:
-    workers.replies = [[says("No.", runs=0)], [says("No.", runs=0)], [says()]]
-    with Runner() as runner:
-        with pytest.raises(WorkerLost, match="The process that runs answers ended"):
-            ask(runner)
-        assert workers.started == 3
-        assert len(results(ask(runner))) == 2
-    assert workers.started == 3
-
-
-def test_a_worker_in_which_something_was_left_behind_is_replaced_before_the_next_answer(
-    workers: Workers,
-) -> None:
-    workers.replies = [[says(), says("Something is left.", incidents=["Odd."])], [says()]]
-    with Runner() as runner:
-        assert ask(runner).incidents == ()
-        reply = ask(runner)
-        assert reply.incidents == ("Odd.", "Something is left.")
-        assert len(results(reply)) == 2
-        assert workers.started == 1
-        assert ask(runner).incidents == ()
-        assert workers.started == 2
-
-
-def test_a_worker_is_replaced_after_many_answers(
-    workers: Workers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(grader.execution.runner, "MOST_ANSWERS", 3)
-    workers.replies = [[says()] * 4, [says()] * 4, [says()] * 4]
-    with Runner() as runner:
-        started = []
-        for _ in range(7):
-            assert len(results(ask(runner))) == 2
-            started.append(workers.started)
-    assert started == [1, 1, 1, 2, 2, 2, 3]
-
-
-def raw(*parts: bytes) -> bytes:
-    lengths = [struct.pack("<Q", len(part)) for part in parts]
-    return b"".join([struct.pack("<I", len(parts)), *lengths, *parts])
-
-
-def head(**changes: object) -> bytes:
-    fields: dict[str, object] = {"runs": 0, "deadly": {}, "incidents": [], "unfit": None}
-    return json.dumps(fields | changes).encode()
-
 
 @pytest.mark.parametrize(
     "reply",
     [
         b"",
         b"\x01",
-        struct.pack("<I", 2**31),
-        struct.pack("<IQ", 1, 2**40),
-        struct.pack("<IQ", 1, 100) + b"half",
-        raw(),
-        raw(b"junk"),
-        raw(b"{}"),
-        raw(b"[]"),
-        raw(b"\xff"),
-        raw(head(runs=2)),
-        raw(head(runs=[2]), b"a blob"),
-        raw(head(runs=None), b"a blob"),
-        raw(head(runs="one"), b"a blob"),
-        raw(head(deadly=[1])),
-        raw(head(deadly={"one": "ended"})),
-        raw(head(incidents=None)),
+        SIZES.pack(2**31, 2**40),
+        SIZES.pack(10, 100) + b"half",
+        *(
+            SIZES.pack(len(head), 0) + head
+            for head in (b"", b"junk", b"{}", b"[]", b"7", b"\xff", b"[[1], []]", b"[[], null]")
+        ),
+        SIZES.pack(21, 0) + b'[[["one","ended"]],[]]'[:21],
+        SIZES.pack(22, 0) + b'[[["one","ended"]],[]]',
     ],
     ids=lambda reply: repr(reply)[2:60],
 )
@@ -556,7 +436,7 @@ def test_an_interrupted_request_leaves_no_reply_for_the_next(
         assert first.poll() is not None
 
 
-def test_a_worker_that_hangs_is_killed(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_hangs_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grader.execution.runner, "PATIENCE_SECONDS", 0.2)
     limits = Limits(total_seconds=0.1)
     code = "import os\nwhile os.read(0, 2**16): pass"
@@ -579,46 +459,6 @@ def test_importing_the_runner_does_not_import_torch() -> None:
     """Or the worker could not start while the judge's own torch is being imported."""
     code = "import sys, grader.execution.runner; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-class Idle:
-    """A worker's process that does nothing but be killed."""
-
-    stdin = stdout = SimpleNamespace(write=None, readinto=None, close=lambda: None)
-    killed = False
-
-    def poll(self) -> None: ...
-
-    def wait(self) -> None: ...
-
-    def kill(self) -> None:
-        self.killed = True
-
-
-def test_a_worker_that_replaces_an_unfit_one_has_a_deadline_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    started: list[Idle] = []
-
-    def start(_: Sandbox) -> Idle:
-        started.append(Idle())
-        return started[-1]
-
-    def read(*_: object) -> list[bytes]:
-        if len(started) == 1:
-            return [json.dumps(says("not confined", runs=0)[0]).encode(), b""]
-        until = time.monotonic() + 300
-        while not started[-1].killed and time.monotonic() < until:
-            time.sleep(0.01)
-        return [json.dumps(says(runs=0)[0]).encode(), b""]
-
-    monkeypatch.setattr(grader.execution.runner, "start_worker", start)
-    monkeypatch.setattr(grader.execution.runner, "PATIENCE_SECONDS", 0.2)
-    monkeypatch.setattr(grader.execution.runner, "write_frame", lambda *_: None)
-    monkeypatch.setattr(grader.execution.runner, "read_frame", read)
-    with Runner(Limits(total_seconds=0.1)) as runner:
-        runner.run(request("a = x"), VALUES)
-        assert [worker.killed for worker in started] == [True, True]
 
 
 @pytest.mark.slow

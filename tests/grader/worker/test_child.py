@@ -16,15 +16,19 @@ import torch
 from grader.worker import child
 from grader.worker.child import (
     CURRENT,
+    ENDED,
     LARGEST_RESULT,
+    LENGTH,
     MOST_CHILDREN,
+    NONSENSE,
     JudgeGone,
+    NotConfined,
     Warm,
     answer_here,
 )
 from grader.worker.confinement import NOT_CONFINED, Confinement
-from grader.worker.frames import COUNT, LENGTH, write_frame
-from grader.worker.job import Group, Values
+from grader.worker.frames import Reply
+from grader.worker.job import Group, Job, Values
 from grader.worker.results import Result, pack_results, unpack_results
 from tests.helpers import asking
 from tests.helpers.asking import VALUES, Run, request
@@ -32,15 +36,7 @@ from tests.helpers.processes import alive
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on Windows")
 
-ENDED, NONSENSE = "ended the Python process that ran it", "sent back what no gradient can be"
 FORGED = "This answer sent back what no gradient can be."
-
-
-class AmongOthers(Confinement):
-    """A worker has no process but its child; the process of the tests has those of other tests."""
-
-    def anomalies(self) -> str | None:
-        return None
 
 
 @contextmanager
@@ -50,7 +46,7 @@ def warm(
     """What a worker has ready, with a judge that waits."""
     reading, writing = os.pipe()
     kept = {VALUES.key: VALUES} if values is None else values
-    ready = Warm(confinement or AmongOthers(), kept, reading)
+    ready = Warm(confinement or Confinement(), kept, reading)
     try:
         yield ready
     finally:
@@ -66,7 +62,11 @@ class Seen:
     results: list[Result]
     deadly: dict[int, str]
     incidents: list[str]
-    unfit: str | None
+
+
+def handed(ready: Warm, job: Job) -> Reply:
+    """A request, as a worker takes it."""
+    return ready.answer(memoryview(job.pack()[1]), job.limits, job.continues)
 
 
 def answer(
@@ -79,15 +79,13 @@ def answer(
 ) -> Seen:
     limited = replace(asking.LIMITS, **limits)  # type: ignore[arg-type]
     asked = request(source, *runs, extra=extra, limits=limited)
-    parts = [memoryview(part) for part in asked.pack()]
     with warm(confinement, values) as ready:
-        return answered(child.answer(parts, ready))
+        return answered(handed(ready, asked), len(asked.runs))
 
 
-def answered(found: child.Answered) -> Seen:
-    blob = found.blob
-    results = [] if blob is None else unpack_results(blob, found.runs)
-    return Seen(results, found.deadly, found.incidents, found.unfit)
+def answered(reply: Reply, runs: int = 2) -> Seen:
+    results = unpack_results(reply.blob, runs) if reply.blob else []
+    return Seen(results, reply.deadly, reply.incidents)
 
 
 # --- whole requests
@@ -96,7 +94,7 @@ def answered(found: child.Answered) -> Seen:
 def test_an_answer_gives_a_result_for_every_run() -> None:
     found = answer("a = x + 1")
     assert [result.tensors["a"].tolist() for result in found.results] == [[2.0] * 3] * 2
-    assert (found.deadly, found.incidents, found.unfit) == ({}, [], None)
+    assert (found.deadly, found.incidents) == ({}, [])
 
 
 def test_what_ends_its_process_is_left_out_and_the_rest_runs() -> None:
@@ -166,76 +164,80 @@ def test_nonsense_in_the_childs_own_pipe_is_blamed_on_its_statement() -> None:
     assert found.incidents == [FORGED]
 
 
-FORGERY = """
-import os, struct
+def forgery(length: bytes, *stored: bytes) -> str:
+    """Puts bytes into the memory shared with the worker, and sends a length through the pipe.
+
+    It sleeps then, or its process would end before that was seen.
+    """
+    return f"""
+import os, sys, time
+frame, found = sys._getframe(), []
+while frame:
+    found += [held._shared for held in frame.f_locals.values() if hasattr(held, '_shared')]
+    frame = frame.f_back
+for stored in {stored!r}:
+    found[0][:len(stored)] = stored
 for fd in range(3, 200):
-    try: os.write(fd, {event!r})
+    try: time.sleep(100 * (os.write(fd, {length!r}) > 0))
     except OSError: pass
 a = x
 """
 
 
-def framed(*parts: bytes) -> bytes:
-    """What a child sends."""
-    written = bytearray()
-
-    def write(view: memoryview) -> int:
-        written.extend(view)
-        return len(view)
-
-    write_frame(write, parts)
-    return bytes(written)
+BEGUN = CURRENT.pack(1, 0)
+"""What a worker reads of the first statement."""
 
 
-@pytest.mark.parametrize("runs", [0, 1, 2])
-def test_a_forged_reply_brings_no_results_of_which_a_worker_knows(runs: int) -> None:
+def test_a_forged_reply_brings_no_results_of_which_a_worker_knows() -> None:
     """They are not read here at all: the judge says that they are none."""
-    event = framed(COUNT.pack(runs), b"junk")
-    parts = [memoryview(part) for part in request(FORGERY.format(event=event)).pack()]
+    asked = request(forgery(LENGTH.pack(4), BEGUN + b"junk"))
     with warm() as ready:
-        found = child.answer(parts, ready)
-        assert found.runs == runs
-        assert found.blob is not None
+        reply = handed(ready, asked)
+        assert bytes(reply.blob) == b"junk"
+        assert (reply.deadly, reply.incidents) == ({}, [])
         with pytest.raises(ValueError, match="not the results"):
-            unpack_results(found.blob, runs)
+            unpack_results(reply.blob, 2)
 
 
 @pytest.mark.parametrize(
-    "event",
+    "length",
     [
-        framed(),
-        framed(b"junk"),
-        framed(b"no count", b""),
-        framed(COUNT.pack(3), b""),
-        framed(COUNT.pack(1), b"", b""),
-        COUNT.pack(2) + LENGTH.pack(4) + LENGTH.pack(LARGEST_RESULT),
-        COUNT.pack(2**32 - 1),
-        COUNT.pack(2) + LENGTH.pack(2**64 - 1) * 2,
+        b"x",
+        b"nonsense",
+        *map(LENGTH.pack, (0, LARGEST_RESULT + 1, 2**64 - 1)),
     ],
 )
-def test_a_reply_that_is_none_is_blamed_on_its_statement(event: bytes) -> None:
-    found = answer(FORGERY.format(event=event))
+def test_a_reply_that_is_none_is_blamed_on_its_statement(length: bytes) -> None:
+    found = answer(forgery(length))
     assert set(found.deadly.values()) == {NONSENSE}
     assert set(found.incidents) == {FORGED}
     assert [result.tensors["a"].sum() for result in found.results] == [3, 3]
 
 
+def test_a_length_of_what_was_never_written_is_a_reply_that_cannot_be_read() -> None:
+    asked = request(forgery(LENGTH.pack(LARGEST_RESULT)))
+    with warm() as ready:
+        reply = handed(ready, asked)
+        with pytest.raises(ValueError, match="not the results"):
+            unpack_results(reply.blob, 2)
+
+
 def test_a_forged_result_with_an_end_of_its_own_is_what_the_answer_says_and_no_more() -> None:
     """An answer may say what it likes of its own values; the runs it leaves out stay away."""
     forged = pack_results([Result({"a": torch.full((3,), 7.0)}, {}, ())])
-    event = framed(COUNT.pack(1), forged)
-    found = answer(FORGERY.format(event=event))
+    found = answer(forgery(LENGTH.pack(len(forged)), BEGUN + forged))
     assert [result.tensors["a"].tolist() for result in found.results] == [[7.0] * 3]
 
 
 def test_a_judge_that_hangs_up_ends_the_listening() -> None:
     reading, writing = os.pipe()
     os.close(writing)
-    parts = [memoryview(part) for part in request("import time\ntime.sleep(100)").pack()]
+    ready = Warm(Confinement(), {VALUES.key: VALUES}, reading)
     try:
         with pytest.raises(JudgeGone):
-            child.answer(parts, Warm(AmongOthers(), {VALUES.key: VALUES}, reading))
+            handed(ready, request("import time\ntime.sleep(100)"))
     finally:
+        ready.end_answer()
         os.close(reading)
 
 
@@ -248,7 +250,7 @@ while frame:
     found += [held._shared for held in frame.f_locals.values() if hasattr(held, '_shared')]
     frame = frame.f_back
 for memory in found:
-    memory[:] = {CURRENT.pack(begun, statement)!r}
+    memory[:{CURRENT.size}] = {CURRENT.pack(begun, statement)!r}
     os._exit(1)
 a = x
 """
@@ -332,26 +334,23 @@ def test_any_other_signal_is_none(number: signal.Signals) -> None:
     assert (found.incidents, found.deadly) == ([], {1: ENDED})
 
 
-class Unconfined(AmongOthers):
+class Unconfined(Confinement):
     """Fails to keep its promise."""
 
     def enter(self, memory_bytes: int, cpu_seconds: float, *keep: int) -> None:
         os._exit(NOT_CONFINED)
 
 
-def test_a_child_that_cannot_be_confined_runs_nothing_and_says_so() -> None:
-    found = answer("a = x", confinement=Unconfined())
-    assert found.unfit == "A process for an answer could not be confined as it should be."
-    assert (found.results, found.deadly, found.incidents) == ([], {}, [])
+def test_a_child_that_cannot_be_confined_runs_nothing_and_ends_the_worker() -> None:
+    with pytest.raises(NotConfined):
+        answer("a = x", confinement=Unconfined())
 
 
 def test_an_answer_that_ends_like_that_is_one_that_ended_its_process() -> None:
-    found = answer(f"import os\nos._exit({NOT_CONFINED})\na = x")
-    assert found.unfit is None
-    assert found.deadly == {1: ENDED}
+    assert answer(f"import os\nos._exit({NOT_CONFINED})\na = x").deadly == {1: ENDED}
 
 
-class Failing(AmongOthers):
+class Failing(Confinement):
     """Stands for a mistake in the grader's own code."""
 
     def enter(self, memory_bytes: int, cpu_seconds: float, *keep: int) -> None:
@@ -364,15 +363,15 @@ def test_a_child_that_fails_outside_of_the_answer_says_so() -> None:
         "A process failed outside of this answer's statements: for want of memory, or by a mistake"
         " in the grader."
     ]
-    assert (found.results, found.deadly, found.unfit) == ([], {}, None)
+    assert (found.results, found.deadly) == ([], {})
 
 
-class Watched(AmongOthers):
+class Watched(Confinement):
     """Notes in a file what a child is confined to."""
 
     def enter(self, memory_bytes: int, cpu_seconds: float, *keep: int) -> None:
         assert (memory_bytes, cpu_seconds) == (2**29, 7.0)
-        assert [_is_open(descriptor) for descriptor in keep] == [True, True]
+        assert [_is_open(descriptor) for descriptor in keep] == [True]
         super().enter(memory_bytes, cpu_seconds, *keep)
 
 
@@ -393,8 +392,7 @@ def ask(ready: Warm, source: str, continues: bool = False, more: int = 0, **limi
     order = Run(double=True)
     extra = {"more": {"y": torch.zeros(more)}} if more else None
     asked = request(source, order, order, limits=limited, extra=extra)
-    asked = replace(asked, stays=True, continues=continues)
-    return answered(child.answer([memoryview(part) for part in asked.pack()], ready))
+    return answered(handed(ready, replace(asked, continues=continues)))
 
 
 def who(ready: Warm, continues: bool = False) -> int:
@@ -413,7 +411,7 @@ def test_what_continues_is_run_where_the_answer_was() -> None:
         assert alive([first])
         ready.end_answer()
         assert not alive([first])
-        assert ready.stayed is None
+        assert ready.child is None
         ready.end_answer()  # there is nothing to end
 
 
@@ -431,15 +429,6 @@ def test_nothing_of_another_answer_is_run_where_one_was() -> None:
         assert not alive([second])
 
 
-def test_only_a_request_that_says_so_leaves_its_process_behind() -> None:
-    with warm() as ready:
-        first = who(ready)
-        alone = replace(request(WHO, Run(double=True)), continues=True)
-        answered(child.answer([memoryview(part) for part in alone.pack()], ready))
-        assert ready.stayed is None
-        assert not alive([first])
-
-
 def test_no_descriptor_of_a_process_that_stayed_stays_open() -> None:
     before = {fd for fd in range(3, 256) if _is_open(fd)}
     with warm() as ready:
@@ -455,10 +444,9 @@ def spoilt(then: str) -> str:
     """An answer that does something of its own where the next request is waited for."""
     return f"""
 import os, time
-import grader.worker.child as waiting
-def read_frame(*_):
+def read(*_):
     {then}
-waiting.read_frame = read_frame
+os.read = read
 a = x
 """
 
@@ -470,11 +458,12 @@ a = x
         f"os._exit({NOT_CONFINED})",
         "raise OSError",
         "time.sleep(1000)",
-        "return None",
-        "return [memoryview(b'no request')] * 5",
+        "return b''",
+        "return b'no request'",
+        "return bytes(8)",
     ],
 )
-@pytest.mark.parametrize("more", [0, 2**19], ids=["small", "larger than the pipe"])
+@pytest.mark.parametrize("more", [0, 2**19], ids=["small", "larger than a pipe"])
 def test_what_an_answer_makes_of_its_process_costs_it_that_process(
     then: str, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -482,10 +471,10 @@ def test_what_an_answer_makes_of_its_process_costs_it_that_process(
     monkeypatch.setattr(child, "GRACE_SECONDS", 0.3)
     with warm() as ready:
         assert len(ask(ready, spoilt(then)).results) == 2
-        first = ready.stayed
+        first = ready.child
         found = ask(ready, WHO, continues=True, more=more, statement_seconds=0.3)
         assert len(found.results) == 2
-        assert (found.deadly, found.unfit) == ({}, None)
+        assert found.deadly == {}
         assert first is not None
         assert {int(result.tensors["a"][0]) for result in found.results} != {first._process}
         assert not alive([first._process])
@@ -494,18 +483,18 @@ def test_what_an_answer_makes_of_its_process_costs_it_that_process(
 def test_a_forged_reply_to_what_continues_goes_no_further_than_that() -> None:
     """It may say what it likes of its own edits, as of its own values."""
     forged = pack_results([Result({"a": torch.full((3,), 7.0)}, {}, ())] * 2)
-    event = framed(COUNT.pack(2), forged)
     forging = f"""
-import os, time
-import grader.worker.child as waiting
-serve = waiting.read_frame
-def read_frame(*asked):
-    serve(*asked)
-    for fd in range(3, 200):
-        try: os.write(fd, {event!r})
-        except OSError: pass
+import os, sys, time
+wait, frame = os.read, sys._getframe()
+while 'pipe' not in frame.f_locals:
+    frame = frame.f_back
+shared = frame.f_locals['self']._shared
+def read(pipe, size):
+    wait(pipe, size)
+    shared[{CURRENT.size}:{CURRENT.size + len(forged)}] = {forged!r}
+    os.write(pipe, {LENGTH.pack(len(forged))!r})
     time.sleep(1000)
-waiting.read_frame = read_frame
+os.read = read
 a = x
 """
     with warm() as ready:
@@ -543,22 +532,6 @@ def test_a_line_that_does_not_end_is_killed_in_a_process_that_stayed_too(
         assert not alive([first])
 
 
-class Anomalous(Confinement):
-    """Something is left behind by every answer."""
-
-    def anomalies(self) -> str | None:
-        return "A process that an answer started has outlived it."
-
-
-def test_what_a_process_that_stayed_leaves_behind_makes_the_worker_unfit() -> None:
-    """The next answer is not run there: the judge is told before it is."""
-    with warm(Anomalous()) as ready:
-        who(ready)
-        ready.end_answer()
-        found = ask(ready, "a = x")
-        assert (found.results, found.unfit) == ([], Anomalous().anomalies())
-
-
 # --- where there is no fork
 
 
@@ -566,8 +539,8 @@ def test_without_fork_the_worker_runs_the_answer_itself(monkeypatch: pytest.Monk
     """Windows has no fork and no interval timer."""
     monkeypatch.delattr(os, "fork")
     monkeypatch.delattr(signal, "setitimer")
-    parts = [memoryview(part) for part in request("b = 1 / 0\na = x + 1").pack()]
-    found = answered(answer_here(parts, {VALUES.key: VALUES}))
+    asked = memoryview(request("b = 1 / 0\na = x + 1").pack()[1])
+    found = answered(answer_here(asked, {VALUES.key: VALUES}))
     assert [result.tensors["a"].sum() for result in found.results] == [6, 6]
     assert [[p.kind for p in result.problems] for result in found.results] == [
         ["ZeroDivisionError"]

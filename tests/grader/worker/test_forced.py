@@ -35,7 +35,7 @@ def forced(source: str, given: str = "") -> Result:
     every = tuple(range(len(script.statements)))
     run = JobRun(("values",), every, tuple(ABOVE), False, "upstreams", given)
     job = Job("", script.statements, (run,), ABOVE, Limits(), script.uncounted)
-    (result,) = run_job(Job.unpack([memoryview(part) for part in job.pack()]), GROUPS)
+    (result,) = run_job(Job.unpack(job.pack()[1]), GROUPS)
     assert result.trace is not None
     return result
 

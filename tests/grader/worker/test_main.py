@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import runpy
 import subprocess
@@ -21,7 +20,7 @@ import grader.execution.runner
 import grader.worker.main
 from grader.execution.runner import start_worker
 from grader.execution.sandbox import Sandbox
-from grader.worker.frames import COUNT, read_frame, write_frame
+from grader.worker.frames import Reply, read_frame, write_frame
 from grader.worker.job import Job, Values
 from grader.worker.results import REFUSED, Result, unpack_results
 from grader.worker.terms import MOST_VALUES, Limits
@@ -37,9 +36,8 @@ class Said:
     """A worker's reply."""
 
     results: list[Result]
-    deadly: Mapping[str, str]
+    deadly: Mapping[int, str]
     incidents: list[str]
-    unfit: str | None
 
 
 class Process:
@@ -53,16 +51,15 @@ class Process:
         return cast(FileIO, self.popen.stdin)
 
     def hand(self, values: Values) -> None:
-        write_frame(self.stdin.write, values.pack())
+        write_frame(self.stdin.write, *values.pack())
 
     def ask(self, asked: Job) -> Said:
-        write_frame(self.stdin.write, asked.pack())
-        parts = read_frame(cast(FileIO, self.popen.stdout).readinto, 2**30)
-        assert parts is not None, "the worker has ended"
-        head = json.loads(bytes(parts[0]))
-        runs = head.pop("runs")
-        results = unpack_results(parts[1], runs) if runs else []
-        return Said(results, **head)
+        write_frame(self.stdin.write, *asked.pack())
+        frame = read_frame(cast(FileIO, self.popen.stdout).readinto, 2**30)
+        assert frame is not None, "the worker has ended"
+        reply = Reply.unpack(*frame)
+        results = unpack_results(reply.blob, len(asked.runs)) if reply.blob else []
+        return Said(results, reply.deadly, reply.incidents)
 
     def ended(self) -> int:
         """How it ended, which it does in time."""
@@ -101,9 +98,8 @@ def process() -> Iterator[Process]:
         "a = input()",
         "import os\na = x * len(os.read(0, 100))",
         # A reply of one's own in every pipe there is: the next request's, if it got through.
-        "import os, struct, json\n"
-        "head = json.dumps({'runs': [], 'deadly': {}, 'incidents': [], 'unfit': None}).encode()\n"
-        "reply = struct.pack('<IQ', 1, len(head)) + head\n"
+        "import os, struct\n"
+        "reply = struct.pack('<IQ', 7, 1) + b'[[],[]]x'\n"
         "for fd in range(200):\n"
         "    try: os.write(fd, reply)\n"
         "    except OSError: pass\n"
@@ -115,11 +111,11 @@ def test_an_answer_does_not_reach_the_judges_pipes(process: Process, source: str
     assert len(process.ask(request(source)).results) == 2
     after = process.ask(request("a = 1 / 0"))
     assert [[p.kind for p in r.problems] for r in after.results] == [["ZeroDivisionError"]] * 2
-    assert (after.deadly, after.incidents, after.unfit) == ({}, [], None)
+    assert (after.deadly, after.incidents) == ({}, [])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sent", [b"", COUNT.pack(1)], ids=["nothing", "half"])
+@pytest.mark.parametrize("sent", [b"", b"\x01"], ids=["nothing", "half"])
 def test_requests_end_with_standard_input(sent: bytes) -> None:
     """Half a frame is no request."""
     with started() as process:
@@ -148,7 +144,7 @@ def test_a_judge_that_goes_amid_a_request_takes_the_answer_with_it() -> None:
         assert own.results[0].tensors["a"].all()
         forever = Limits(10.0**6, 10.0**6)
         endless = request("while True: pass", Run(), limits=forever)
-        write_frame(process.stdin.write, endless.pack())
+        write_frame(process.stdin.write, *endless.pack())
         process.stdin.close()
         process.popen.stdin = None
         assert process.ended() == 0
@@ -215,7 +211,7 @@ def test_an_answer_leaves_nothing_for_the_next(process: Process) -> None:
 @needs_fork
 def test_a_child_that_dies_costs_the_worker_nothing(process: Process) -> None:
     said = process.ask(request("import os\nos._exit(9)\na = x"))
-    assert said.deadly == {"1": "ended the Python process that ran it"}
+    assert said.deadly == {1: "ended the Python process that ran it"}
     assert [bool(result.tensors) for result in said.results] == [True, True]
     assert process.ask(request("a = x")).deadly == {}
 

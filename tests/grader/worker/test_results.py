@@ -107,10 +107,14 @@ def test_numbers_that_are_none_survive() -> None:
     assert found.tensors["dh"].view(torch.int32).equal(odd.view(torch.int32))
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 4, 5, 10**9])
-def test_another_number_of_runs_is_refused(count: int) -> None:
-    with pytest.raises(ValueError, match=f"not the results of {count} runs"):
-        unpack_results(pack_results(GOOD), count)
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_more_runs_than_were_asked_for_are_refused(most: int) -> None:
+    with pytest.raises(ValueError, match=f"not the results of {most} runs"):
+        unpack_results(pack_results(GOOD), most)
+
+
+def test_the_first_runs_are_read_where_there_are_no_more() -> None:
+    same(unpack_results(pack_results(GOOD), 10**9), GOOD)
 
 
 # --- what no worker of ours would send

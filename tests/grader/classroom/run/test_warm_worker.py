@@ -16,9 +16,10 @@ from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, Versions, installed_versions
 from grader.classroom.run.task import Task
 from grader.classroom.run.warm_worker import WarmWorker
-from grader.execution.runner import Reply, Runner, WorkerLost
+from grader.execution.runner import Runner, WorkerLost
 from grader.grading.grade import grade as grade_notebook
 from grader.verdict import Flag, Outcome, Report
+from grader.worker.frames import Reply
 from grader.worker.job import Job, Values
 from grader.worker.terms import Limits
 from tests.helpers.course_notebooks import solved, unmarked

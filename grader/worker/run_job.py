@@ -197,16 +197,17 @@ class JobRunner(Executor):
         return problem
 
     def _is_idle(self, statement: Statement) -> bool:
-        """True if nothing that the statement writes goes into a gradient."""
-        written = self.gradients.union(
-            *(
-                line.reads
-                for one in self.job.statements
-                if one is not statement
-                for line in one.lines
-            )
-        )
-        return all(written.isdisjoint(self.writes[line.number]) for line in statement.lines)
+        """True if no gradient is made from what the statement writes, through other lines either.
+
+        What is only printed then, `w = train()` and `print(w)`, is no reason to run it again.
+        """
+        goes_in, before = self.gradients, frozenset[str]()
+        while goes_in != before:
+            before = goes_in
+            for one in self.job.statements:
+                if any(self.writes[line.number] & before for line in one.lines):
+                    goes_in = goes_in.union(*(line.reads for line in one.lines))
+        return all(goes_in.isdisjoint(self.writes[line.number]) for line in statement.lines)
 
     def namespace(self, run: JobRun) -> dict[str, Any]:
         """What an answer finds: the notebook's names, with tensors that no other run shares."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from grader.execution.libraries import LINKER_FILES, SYSTEM, hidden_packages, library_folders
 from grader.user_error import UserError
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -27,6 +27,20 @@ PYTHON_STARTS = (sys.executable, "-I", "-S", "-c", "")
 
 NOBODY = 65534
 """The number of `nobody`, who owns no file on any system that is set up as it should be."""
+
+SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/lib", "/lib32", "/lib64", "/usr/local/lib")
+"""Folders of shared libraries."""
+
+STORES = ("/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew")
+"""Folders of package managers that give each library a folder of its own."""
+
+LINKER_FILES = ("/etc/ld.so.cache", "/etc/alternatives")
+
+PACKAGES = ("torch", "numpy", "safetensors")
+"""What answers are run with; what these need is beside them."""
+
+HIDDEN = ("grader", "makemore_data", "notebooks")
+"""What is no business of an answer, should it be installed beside the libraries."""
 
 SETTINGS = {
     # One thread, whatever a statement asks for: a thread more is a process more, and refused.
@@ -45,10 +59,6 @@ INSIDE_SETTINGS = {
 KEPT_VARIABLES = ("ATEN_CPU_CAPABILITY", "MKL_CBWR", "OPENBLAS_CORETYPE")
 """What decides how numbers are rounded: the judge and the worker should agree on it."""
 
-HOW_TO_GET_BWRAP = (
-    "Install it with `apt install bubblewrap` (Debian, Ubuntu), `dnf install bubblewrap` (Fedora)"
-    " or `pacman -S bubblewrap` (Arch)."
-)
 MAY_NOT = re.compile(r"permi|denied|namespace|loopback|uid map|mount", re.I)
 """In what bwrap says where the system keeps it from making its namespaces."""
 
@@ -77,75 +87,58 @@ class Sandbox(StrEnum):
     NONE = "none"
 
 
+PROGRAMS = {
+    Sandbox.BWRAP: (
+        "bwrap",
+        "bwrap, which confines students' code, is missing. Install it with `apt install bubblewrap`"
+        " (Debian, Ubuntu), `dnf install bubblewrap` (Fedora) or `pacman -S bubblewrap` (Arch).",
+    ),
+    Sandbox.ACCOUNT: (
+        "setpriv",
+        "setpriv, which starts students' code under another account, is missing: it is part of "
+        "util-linux.",
+    ),
+}
+"""What makes each sandbox, and what to say where that is missing."""
+
+
 class NoSandbox(UserError):
     """There is no sandbox; the message says why, how to get one, and how to go without."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bwrap:
-    """Whether bwrap works here: its path, or a sentence about why not."""
-
-    path: str | None
-    trouble: str = ""
-
-
 @cache
-def find_bwrap() -> Bwrap:
-    """Look for bwrap and try once whether it may make its namespaces."""
+def why_not(sandbox: Sandbox) -> str:
+    """Why there is no such sandbox here, as a sentence; "" where it has been tried and works."""
+    if sandbox is Sandbox.NONE:
+        return ""
     if not sys.platform.startswith("linux"):
-        return Bwrap(
-            None,
-            "bwrap, which confines students' code, is a program of Linux: use a Linux machine, or"
-            " on Windows WSL 2.",
+        return (
+            "What confines students' code are programs of Linux: use a Linux machine, or on Windows"
+            " WSL 2."
         )
-    path = shutil.which("bwrap")
-    if path is None:
-        return Bwrap(None, f"bwrap, which confines students' code, is missing. {HOW_TO_GET_BWRAP}")
-    code, said = _output(_bwrap_command(path, PYTHON_STARTS))
-    if code == 0:
-        return Bwrap(path)
-    trouble = f"{path}, which confines students' code, does not work here ({said})."
-    return Bwrap(None, f"{trouble} {HOW_TO_ALLOW}" if MAY_NOT.search(said) else trouble)
-
-
-@cache
-def account_trouble() -> str:
-    """Why no worker can be started under another account, as a sentence; "" where it can."""
-    if not sys.platform.startswith("linux"):
-        return "Another account for students' code is something this grader has on Linux only."
-    if os.geteuid() != 0:
+    if sandbox is Sandbox.ACCOUNT and os.geteuid() != 0:
         return (
             "Only root can start students' code under another account, and this is user "
             f"{os.geteuid()}."
         )
-    if shutil.which("setpriv") is None:
+    program, missing = PROGRAMS[sandbox]
+    if shutil.which(program) is None:
+        return missing
+    code, said = _output(_in_sandbox(PYTHON_STARTS, sandbox))
+    if code == 0:
+        return ""
+    if sandbox is Sandbox.ACCOUNT:
         return (
-            "setpriv, which starts students' code under another account, is missing: it is part of "
-            "util-linux."
-        )
-    code, said = _output(with_other_account(PYTHON_STARTS))
-    return (
-        ""
-        if code == 0
-        else (
             f"{sys.executable} cannot be started under another account ({said}): may everybody read"
             " the folder that it is in?"
         )
-    )
-
-
-def with_other_account(command: Sequence[str]) -> list[str]:
-    """The command line that runs a command as nobody, who can never become anybody else."""
-    return [
-        "setpriv",
-        *(f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs"),
-        *("--", *command),
-    ]
+    trouble = f"bwrap, which confines students' code, does not work here ({said})."
+    return f"{trouble} {HOW_TO_ALLOW}" if MAY_NOT.search(said) else trouble
 
 
 def best_sandbox() -> Sandbox:
     """The strongest sandbox there is here."""
-    return Sandbox.NONE if find_bwrap().path is None else Sandbox.BWRAP
+    return Sandbox.NONE if why_not(Sandbox.BWRAP) else Sandbox.BWRAP
 
 
 def require(sandbox: Sandbox) -> None:
@@ -154,10 +147,9 @@ def require(sandbox: Sandbox) -> None:
     Raises:
         NoSandbox: there is not.
     """
-    if sandbox is Sandbox.BWRAP and find_bwrap().path is None:
-        raise NoSandbox(f"{find_bwrap().trouble} {HOW_TO_GO_WITHOUT}")
-    if sandbox is Sandbox.ACCOUNT and (trouble := account_trouble()):
-        raise NoSandbox(trouble)
+    if trouble := why_not(sandbox):
+        go_without = f" {HOW_TO_GO_WITHOUT}" if sandbox is Sandbox.BWRAP else ""
+        raise NoSandbox(f"{trouble}{go_without}")
 
 
 def sandboxed(command: Sequence[str], sandbox: Sandbox) -> list[str]:
@@ -170,10 +162,25 @@ def sandboxed(command: Sequence[str], sandbox: Sandbox) -> list[str]:
         NoSandbox: there is none.
     """
     require(sandbox)
-    bwrap = find_bwrap().path
-    if sandbox is Sandbox.BWRAP and bwrap is not None:
-        return _bwrap_command(bwrap, command)
-    return with_other_account(command) if sandbox is Sandbox.ACCOUNT else list(command)
+    return _in_sandbox(command, sandbox)
+
+
+def _in_sandbox(command: Sequence[str], sandbox: Sandbox) -> list[str]:
+    match sandbox:
+        case Sandbox.BWRAP:
+            return _bwrap_command(command)
+        case Sandbox.ACCOUNT:
+            return with_other_account(command)
+    return list(command)
+
+
+def with_other_account(command: Sequence[str]) -> list[str]:
+    """The command line that runs a command as nobody, who can never become anybody else."""
+    return [
+        "setpriv",
+        *(f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs"),
+        *("--", *command),
+    ]
 
 
 def worker_root(sandbox: Sandbox) -> Path:
@@ -196,73 +203,79 @@ def _on_path(folder: Path) -> bool:
     return folder.name in ("site-packages", "dist-packages") and str(folder) in sys.path
 
 
-def _bwrap_command(bwrap: str, command: Sequence[str]) -> list[str]:
+def _bwrap_command(command: Sequence[str]) -> list[str]:
     settings = worker_environment(Sandbox.BWRAP)
     return [
-        bwrap,
+        shutil.which("bwrap") or "bwrap",
         *("--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)),
         *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"),
         *("--unshare-cgroup-try", "--hostname", "worker"),
         *("--new-session", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"),
         *(word for name, value in settings.items() for word in ("--setenv", name, value)),
         *("--dir", "/tmp", "--tmpfs", "/dev", "--proc", "/proc"),
-        *_devices(),
-        *_system(),
-        *_libraries(),
-        *_interpreter(Path(sys.executable)),
-        *("--ro-bind", str(PACKAGE / "worker"), str(INSIDE / "grader" / "worker")),
-        # The package's own __init__ imports all of the grader; the worker's is one sentence.
-        *("--ro-bind", str(PACKAGE / "worker" / "__init__.py")),
-        str(INSIDE / "grader" / "__init__.py"),
+        *(word for shown in _shown() for word in shown),
         # What bwrap made to hang the rest up on would be writable otherwise, with no limit.
         *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"),
         *("--", *command),
     ]
 
 
-def _devices() -> Iterator[str]:
-    for name in ("null", "zero", "random", "urandom"):
-        yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
+def _shown() -> Iterator[tuple[str, ...]]:
+    """What of the files there is inside, as bwrap's options: libraries, Python, the worker."""
+    for device in ("null", "zero", "random", "urandom"):
+        yield "--dev-bind", f"/dev/{device}", f"/dev/{device}"
     # How many processors, of which kind: torch chooses its kernels by it.
-    yield from ("--ro-bind-try", "/sys/devices/system/cpu", "/sys/devices/system/cpu")
-
-
-def _system() -> Iterator[str]:
+    yield "--ro-bind-try", "/sys/devices/system/cpu", "/sys/devices/system/cpu"
     for name in (*SYSTEM, *LINKER_FILES):
-        folder = Path(name)
-        if folder.is_symlink():
-            yield from ("--symlink", str(folder.readlink()), name)
-        elif folder.exists():
-            yield from ("--ro-bind", name, name)
+        if Path(name).is_symlink():
+            yield "--symlink", str(Path(name).readlink()), name
+        else:
+            yield "--ro-bind-try", name, name
+    folders = [Path(name) for name in SYSTEM]
+    for folder in library_folders():
+        if not any(folder.is_relative_to(other) for other in folders):
+            yield "--ro-bind", str(folder.resolve()), str(folder)
+            folders.append(folder)
+    configuration = str(Path(sys.prefix) / "pyvenv.cfg")
+    yield "--ro-bind-try", configuration, configuration
+    own = [PACKAGE.parent / name for name in HIDDEN]
+    hidden = [path for path in own if any(path.is_relative_to(folder) for folder in folders)]
+    for path in dict.fromkeys([*hidden, *(path for one in folders for path in _hidden_in(one))]):
+        if path.is_dir():
+            yield "--tmpfs", str(path), "--remount-ro", str(path)
+    # Python itself, by the same links: where it is found decides which libraries it takes.
+    python = Path(sys.executable)
+    while python.is_symlink() and not any(python.is_relative_to(folder) for folder in folders):
+        yield "--symlink", str(python.readlink()), str(python)
+        python = Path(os.path.normpath(python.parent / python.readlink()))
+    if not any(python.is_relative_to(folder) for folder in folders):
+        yield "--ro-bind", str(python), str(python)
+    yield "--ro-bind", str(PACKAGE / "worker"), str(INSIDE / "grader" / "worker")
+    # The package's own __init__ imports all of the grader; the worker's is one sentence.
+    first = str(PACKAGE / "worker" / "__init__.py")
+    yield "--ro-bind", first, str(INSIDE / "grader" / "__init__.py")
 
 
-def _libraries() -> Iterator[str]:
-    folders = library_folders()
-    bound = [Path(name) for name in SYSTEM]
-    for folder in folders:
-        if not any(folder.is_relative_to(other) for other in bound):
-            yield from ("--ro-bind", str(folder.resolve()), str(folder))
-            bound.append(folder)
-    configuration = Path(sys.prefix) / "pyvenv.cfg"
-    if configuration.exists():
-        yield from ("--ro-bind", str(configuration), str(configuration))
-    own = [PACKAGE, PACKAGE.parent / "makemore_data", PACKAGE.parent / "notebooks"]
-    shown = [path for path in own if any(path.is_relative_to(folder) for folder in bound)]
-    packages = (path for folder in bound for path in hidden_packages(folder))
-    for path in dict.fromkeys(path for path in (*shown, *packages) if path.is_dir()):
-        yield from ("--tmpfs", str(path), "--remount-ro", str(path))
+def library_folders() -> list[Path]:
+    """Where this Python and `PACKAGES` have their files, each folder once, as they are named."""
+    folders = [Path(sysconfig.get_path(kind)) for kind in ("stdlib", "platstdlib")]
+    for prefix in dict.fromkeys((sys.prefix, sys.base_prefix, sys.base_exec_prefix)):
+        folders += [Path(prefix, "lib"), Path(prefix, "lib64")]
+    for package in PACKAGES:
+        specification = importlib.util.find_spec(package)
+        if specification is not None and specification.origin is not None:
+            folder = Path(specification.origin).parent
+            folders.append(folder.parent if folder.name == package else folder)
+    stores = [Path(store) for store in STORES if Path(sys.base_prefix).is_relative_to(store)]
+    return list(dict.fromkeys(folder for folder in [*folders, *stores] if folder.is_dir()))
 
 
-def _interpreter(executable: Path) -> Iterator[str]:
-    """Python itself, by the same links: where it is found decides which libraries it takes."""
-    shown = [*map(Path, SYSTEM), *library_folders()]
-    while not any(executable.is_relative_to(folder) for folder in shown):
-        if not executable.is_symlink():
-            yield from ("--ro-bind", str(executable), str(executable))
-            return
-        target = executable.readlink()
-        yield from ("--symlink", str(target), str(executable))
-        executable = Path(os.path.normpath(executable.parent / target))
+def _hidden_in(folder: Path) -> list[Path]:
+    """Where the packages to hide may lie, in a folder of libraries or in one below it."""
+    places = [folder]
+    for pattern in ("site-packages", "dist-packages"):
+        places += [*folder.glob(pattern), *folder.glob(f"python*/{pattern}")]
+    return [place / name for place in places for name in HIDDEN]
 
 
 def _output(command: Sequence[str]) -> tuple[int, str]:

@@ -44,7 +44,7 @@ FOR_SOME_VALUES: Mapping[str, Mapping[int, Sequence[int]]] = {
 Instruction = tuple[int, int, int, int]
 """Operation, how many to skip if it is true and if not, and a number."""
 
-LOAD, IS_AT_LEAST, IS, RETURN = 0x20, 0x35, 0x15, 0x06
+LOAD, IS, RETURN = 0x20, 0x15, 0x06
 ALLOW = [(RETURN, 0, 0, 0x7FFF0000)]
 KILL = [(RETURN, 0, 0, 0x80000000)]
 REFUSE = [(RETURN, 0, 0, 0x00050000 | errno.EPERM)]
@@ -68,25 +68,14 @@ def filter_program() -> bytes | None:
 def assemble(
     ends: Mapping[int, list[Instruction]], otherwise: list[Instruction], machine: int
 ) -> bytes:
-    """A program that decides each call by its number as `ends` says, or `otherwise`."""
-    bounds = [(0, otherwise)]
-    for number in sorted(ends):
-        if bounds[-1][0] == number:
-            bounds.pop()
-        if not bounds or bounds[-1][1] is not ends[number]:
-            bounds.append((number, ends[number]))
-        bounds.append((number + 1, otherwise))
-    head = [(LOAD, 0, 0, MACHINE), (IS, 1, 0, machine), *KILL, (LOAD, 0, 0, NUMBER)]
-    return b"".join(struct.pack("HBBI", *one) for one in [*head, *_decide(bounds)])
+    """A program that decides each call by its number as `ends` says, or `otherwise`.
 
-
-def _decide(bounds: Sequence[tuple[int, list[Instruction]]]) -> list[Instruction]:
-    """A tree instead of a list: each child's kernel asks it about every call there is."""
-    if len(bounds) == 1:
-        return bounds[0][1]
-    middle = len(bounds) // 2
-    below = _decide(bounds[:middle])
-    return [(IS_AT_LEAST, len(below), 0, bounds[middle][0]), *below, *_decide(bounds[middle:])]
+    A list is as quick as a tree: the kernel remembers which calls are let through anyway.
+    """
+    program = [(LOAD, 0, 0, MACHINE), (IS, 1, 0, machine), *KILL, (LOAD, 0, 0, NUMBER)]
+    for number, end in ends.items():
+        program += [(IS, 0, len(end), number), *end]
+    return b"".join(struct.pack("HBBI", *one) for one in [*program, *otherwise])
 
 
 def _allow_for(values: Mapping[int, Sequence[int]]) -> list[Instruction]:

@@ -28,7 +28,7 @@ from grader.classroom.run.grade_task import grade_task, local_pool
 from grader.classroom.run.line import Line
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, installed_versions
-from grader.execution.sandbox import Sandbox, find_bwrap, require
+from grader.execution.sandbox import Sandbox, require, why_not
 from grader.platforms.gradescope.results import (
     Circumstances,
     Results,
@@ -132,11 +132,11 @@ def _sandbox(settings: ExportSettings) -> tuple[Sandbox, list[str]]:
     Raises:
         NoSandbox: no sandbox that the settings allow works here.
     """
-    bwrap = find_bwrap()
-    if bwrap.path is None and settings.sandbox == Sandbox.ACCOUNT:
+    trouble = why_not(Sandbox.BWRAP)
+    if trouble and settings.sandbox == Sandbox.ACCOUNT:
         require(Sandbox.ACCOUNT)
         return Sandbox.ACCOUNT, [
-            f"Answers ran under an account that owns nothing, not in bubblewrap. {bwrap.trouble}"
+            f"Answers ran under an account that owns nothing, not in bubblewrap. {trouble}"
         ]
     require(Sandbox.BWRAP)
     return Sandbox.BWRAP, []

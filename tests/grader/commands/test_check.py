@@ -16,7 +16,7 @@ from corpus.readers.lecture_course import NOTEBOOKS
 from grader import cli
 from grader.answer.parse import AnswerCell
 from grader.commands import exit_codes
-from grader.execution.sandbox import Bwrap, Sandbox
+from grader.execution.sandbox import Sandbox
 from grader.program.exercises import Exercise
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 from grader.worker.terms import Limits
@@ -341,7 +341,7 @@ class TestCheck:
 def test_without_the_sandbox_asked_for_nothing_is_graded(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr("grader.execution.sandbox.find_bwrap", lambda: Bwrap(None, "No bwrap."))
+    monkeypatch.setattr("grader.execution.sandbox.why_not", lambda _: "No bwrap.")
     assert run("check", "--sandbox", "bwrap", "a.ipynb") == exit_codes.UNREADABLE
     out, err = capsys.readouterr()
     assert out == ""

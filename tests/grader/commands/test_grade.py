@@ -29,7 +29,7 @@ from grader.classroom.run.line import Line
 from grader.classroom.run.out_folder import claimed
 from grader.classroom.run.results import RESULTS, BrokenResults, Results
 from grader.commands import exit_codes
-from grader.execution.sandbox import Bwrap, best_sandbox
+from grader.execution.sandbox import best_sandbox
 from tests.helpers.course_notebooks import solved
 from tests.helpers.dask_cluster import Cluster
 from tests.helpers.fake_grading import InlinePool
@@ -283,8 +283,8 @@ def test_without_bwrap_the_instructor_must_say_so(
     folder: Path, pools: list[InlinePool], monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.setattr(
-        "grader.execution.sandbox.find_bwrap",
-        lambda: Bwrap(None, "No bwrap."),
+        "grader.execution.sandbox.why_not",
+        lambda _: "No bwrap.",
     )
     assert run(folder, "--sandbox", "bwrap") == exit_codes.UNREADABLE
     assert "say `--sandbox none`" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from corpus.readers.exercise_text import read_cells, right_answers
 from corpus.readers.lecture_course import ATOMIC
 from grader.answer.parse import AnswerCell
 from grader.execution.runner import Runner, WorkerLost
-from grader.execution.sandbox import Sandbox, find_bwrap
+from grader.execution.sandbox import Sandbox, why_not
 from grader.grading.grade import grade_exercise
 from grader.reports import wording
 from grader.verdict import Outcome, Verdict
@@ -31,7 +31,7 @@ from tests.helpers.asking import VALUES, Run, request
 from tests.helpers.processes import descendants, left_over
 
 needs_bwrap = pytest.mark.skipif(
-    find_bwrap().path is None, reason=f"no sandbox here: {find_bwrap().trouble}"
+    why_not(Sandbox.BWRAP) != "", reason=f"no sandbox here: {why_not(Sandbox.BWRAP)}"
 )
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")

@@ -8,34 +8,31 @@ from pathlib import Path
 
 import pytest
 
-from grader.execution import libraries, sandbox
+from grader.execution import sandbox
 from grader.execution.sandbox import (
     NOBODY,
     NoSandbox,
     Sandbox,
-    account_trouble,
     best_sandbox,
-    find_bwrap,
     require,
     sandboxed,
+    why_not,
     with_other_account,
     worker_environment,
     worker_root,
 )
 
 needs_bwrap = pytest.mark.skipif(
-    find_bwrap().path is None, reason=f"no sandbox here: {find_bwrap().trouble}"
+    why_not(Sandbox.BWRAP) != "", reason=f"no sandbox here: {why_not(Sandbox.BWRAP)}"
 )
 
 
 @pytest.fixture
 def other_machine() -> Iterator[None]:
     """What has been found out is forgotten, before and after."""
-    find_bwrap.cache_clear()
-    account_trouble.cache_clear()
+    why_not.cache_clear()
     yield
-    find_bwrap.cache_clear()
-    account_trouble.cache_clear()
+    why_not.cache_clear()
 
 
 def inside(code: str) -> str:
@@ -93,7 +90,7 @@ def test_a_package_in_a_folder_of_the_users_own_is_found(
     (packages / "brought_along" / "__init__.py").touch()
     (tmp_path / "diary.txt").touch()
     monkeypatch.syspath_prepend(str(packages))
-    monkeypatch.setattr(libraries, "PACKAGES", ("brought_along", "torch"))
+    monkeypatch.setattr(sandbox, "PACKAGES", ("brought_along", "torch"))
     code = f"""
 import brought_along, os
 print(os.listdir({str(tmp_path)!r}))
@@ -199,7 +196,7 @@ def test_a_bwrap_that_fails_is_said_why(
     fake_bwrap(tmp_path, f"echo '{said}' >&2; exit 1")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    trouble = find_bwrap().trouble
+    trouble = why_not(Sandbox.BWRAP)
     assert said in trouble
     assert (sandbox.HOW_TO_ALLOW in trouble) == may_not
 

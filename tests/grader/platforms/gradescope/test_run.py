@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from corpus.readers.places import ANSWERS, PROJECT
-from grader.execution.sandbox import NoSandbox, Sandbox, account_trouble
+from grader.execution.sandbox import NoSandbox, Sandbox, why_not
 from grader.platforms.gradescope.archive import installed_wheel
 from grader.platforms.gradescope.run import LEAST_MEMORY, MOST_MEMORY, answers_memory, main
 from grader.program.course import read_course
@@ -289,7 +289,7 @@ def test_a_hostile_submission_reaches_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.tools
 @pytest.mark.skipif(
-    sys.prefix == VENV and account_trouble() != "",
+    sys.prefix == VENV and why_not(Sandbox.ACCOUNT) != "",
     reason="needs root, and a Python that everybody may run: set BACKPROP_NINJA_VENV to one",
 )
 def test_where_no_namespace_can_be_made_another_account_runs_answers(tmp_path: Path) -> None:

@@ -124,19 +124,15 @@ class Executor:
             signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def execute(
-        self,
-        statement: Statement,
-        namespace: dict[str, Any],
-        brief: bool = False,
-        code: CodeType | None = None,
+        self, statement: Statement, namespace: dict[str, Any], code: CodeType
     ) -> Problem | None:
-        """Run a statement, or other code in its place; what kept it from its end, if anything."""
+        """Run a statement by its code, marked or not; what kept it from its end, if anything."""
         try:
             try:
                 left = self.until - time.monotonic()
                 self.set_alarm(max(min(self.limits.statement_seconds, left), LEAST_SECONDS))
                 # With an `await` at its top level, as notebooks have it, it is a coroutine.
-                if (waiting := eval(code or statement.code, namespace)) is not None:
+                if (waiting := eval(code, namespace)) is not None:
                     with closing(_Loop()) as loop:
                         loop.run_until_complete(waiting)
             finally:
@@ -144,9 +140,6 @@ class Executor:
         except self.caught as error:
             if time.monotonic() >= self.until:
                 raise OutOfTime from None
-            # To find its words and its line takes as long as to raise it.
-            if brief and not isinstance(error, TimeLimit):
-                return Problem(statement.number, type(error).__name__, "")
             problem = _describe(statement, error)
             if isinstance(error, TimeLimit) and problem.inner is not None:
                 self.slow[problem.inner] = problem

@@ -190,8 +190,7 @@ class JobRunner(Executor):
             return problem
         started(statement.number)
         begun = time.monotonic()
-        code = statement.marked if is_marked else statement.code
-        problem = self.execute(statement, names, code=code)
+        problem = self.execute(statement, names, statement.marked if is_marked else statement.code)
         if time.monotonic() - begun > SLOW_SECONDS and self._is_idle(statement):
             self.skipped.add(statement.number)
         return problem

@@ -13,7 +13,7 @@ from grader.diagnosis.helper_lines import Helpers
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Search
 from grader.execution.ask import Allowance
-from grader.execution.evidence import GradientEvidence, Value
+from grader.execution.evidence import Observed, Value
 from grader.execution.problems import NO_POWER
 from grader.execution.runner import AnyRunner
 from grader.program.compare import FUNCTIONS
@@ -50,7 +50,7 @@ class Cause:
 
 
 def find_reason(
-    item: GradientEvidence,
+    item: Observed,
     verdict: Verdict,
     answer: Answer,
     exercise: Exercise,

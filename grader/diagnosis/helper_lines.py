@@ -11,7 +11,7 @@ from torch import Tensor
 from grader.answer.script import read_script
 from grader.diagnosis.repair import Search
 from grader.execution.ask import Worker, handed_down
-from grader.execution.evidence import GradientEvidence, Value
+from grader.execution.evidence import Observed, Value
 from grader.execution.values import values_for
 from grader.program.compare import agrees
 from grader.worker.job import JobRun
@@ -30,7 +30,7 @@ class Helpers:
     """
 
     search: Search
-    wrong: dict[str, GradientEvidence] = field(default_factory=dict)
+    wrong: dict[str, Observed] = field(default_factory=dict)
     right: set[str] = field(default_factory=set)
     due: dict[str, list[Tensor]] = field(default_factory=dict)
 
@@ -114,9 +114,9 @@ class Helpers:
 
     def _evidence(
         self, name: str, keep: frozenset[int], lent: frozenset[str], found: Sequence[Tensor]
-    ) -> GradientEvidence:
+    ) -> Observed:
         values = tuple(map(Value, found))
-        return GradientEvidence(
+        return Observed(
             name,
             lecture=Value(),
             hidden=values,

@@ -20,7 +20,7 @@ from grader.diagnosis.every_edit import MOST_PAIRS, every_edit
 from grader.diagnosis.factors import Factor, name_factor
 from grader.diagnosis.kinds import Kind
 from grader.execution.ask import Allowance, handed_down
-from grader.execution.evidence import GradientEvidence
+from grader.execution.evidence import Observed
 from grader.execution.runner import AnyRunner
 from grader.execution.values import right_beside, values_for
 from grader.execution.variants import Variants
@@ -82,7 +82,7 @@ class Search:
     may what the `targets` have behind these, those without a branch that is always zero.
     """
 
-    item: GradientEvidence
+    item: Observed
     answer: Answer
     exercise: Exercise
     references: References
@@ -395,13 +395,13 @@ def _asked_above(program: ForwardProgram, tensor: str, asked: Collection[str]) -
     return frozenset() if program.loss in reached else frozenset(found)
 
 
-def undefined(item: GradientEvidence) -> set[str]:
+def undefined(item: Observed) -> set[str]:
     """The names that were not there when its statements ran."""
     return {value.raised.unbound for value in item.local if value.raised} - {""}
 
 
 def _scope(
-    item: GradientEvidence,
+    item: Observed,
     statements: Sequence[OwnStatement],
     exercise: Exercise,
     references: References,

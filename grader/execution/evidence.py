@@ -47,7 +47,7 @@ PLACEHOLDER_TYPES = (None, "NoneType", "ellipsis")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GradientEvidence:
+class Observed:
     """Everything observed of one gradient.
 
     `lecture` is its value on the float32 instance of the lecture's sizes, `hidden` those of the

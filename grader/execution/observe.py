@@ -7,9 +7,9 @@ forced run on each. A gradient that is wrong both ways and was made from its sib
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 
@@ -18,7 +18,7 @@ from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.script import Script, read_script
 from grader.answer.statements import COMPOUND
 from grader.execution.ask import Allowance, Results, Worker, handed_down
-from grader.execution.evidence import GradientEvidence, Value, furthest
+from grader.execution.evidence import Observed, Value, furthest
 from grader.execution.problems import describe_problem
 from grader.execution.runner import AnyRunner
 from grader.execution.values import right_beside, right_from_loss, values_for
@@ -36,7 +36,7 @@ def observe(
     runner: AnyRunner,
     offences: Sequence[tuple[int, Flag]],
     allowance: Allowance,
-) -> tuple[list[GradientEvidence], Set[int], list[Flag]]:
+) -> tuple[list[Observed], Set[int], list[Flag]]:
     """Run an answer; say what was seen of each gradient.
 
     Args:
@@ -60,28 +60,16 @@ def observe(
     return observed, making, list(dict.fromkeys(observer.worker.flags))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Own:
-    """The statements that make a gradient, by their numbers in the script, and those that write it.
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The statements that make a gradient, by their numbers in the script.
 
-    Of the gradients handed down to it, `lent` are read and `writes` written; `siblings` are others
-    that are read, `spoilt` those whose statements, those of the numbers `spoiling`, change it too:
-    without that it has the values `assigned`.
+    Some of them are the `writers`; those that are `spoiling` it are there to write another.
     """
 
     keep: frozenset[int]
     writers: frozenset[int]
-    lent: frozenset[str]
-    writes: frozenset[str]
-    siblings: frozenset[str]
-    spoilt: frozenset[str]
     spoiling: frozenset[int]
-    assigned: tuple[Value, ...]
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """All gradients that are read."""
-        return self.lent | self.siblings
 
 
 Values = tuple[Value, ...]
@@ -91,8 +79,7 @@ Values = tuple[Value, ...]
 class _Observer:
     """Observes one answer.
 
-    `own` are what makes each gradient, `local` its values in forced runs, `right` the gradients
-    whose values of the whole answer are right.
+    `lines` are what makes each gradient, `items` what has been observed of it so far.
     """
 
     def __init__(
@@ -117,10 +104,10 @@ class _Observer:
         self.worker = Worker(answer, self.script, values, self.above, runner, allowance)
         self.reader = _Reader(answer, self.script, self.worker, references)
         self.instances = range(len(references.hidden))
-        self.own, self.local = dict[str, _Own](), dict[str, list[Value]]()
-        self.right = set[str]()
+        self.lines = dict[str, _Lines]()
+        self.items = {g: Observed(g, Value(), (), ()) for g in self.gradients}
 
-    def observe(self, offences: Sequence[tuple[int, Flag]]) -> list[GradientEvidence]:
+    def observe(self, offences: Sequence[tuple[int, Flag]]) -> list[Observed]:
         """Make the runs, and read what they show of each gradient."""
         every = tuple(range(len(self.script.statements)))
         double = self.references.lecture.dtype is torch.float64
@@ -128,47 +115,36 @@ class _Observer:
         plain = [JobRun((f"hidden{n}",), every, self.gradients, True) for n in self.instances]
         *results, first = self.worker.ask([lecture, *plain, self._forced_run(0, every)])
         self._read_forced([first], self.gradients)
-        whole = {
-            g: [self.reader.read(result, g, own) for result in results]
-            for g, own in self.own.items()
-        }
-        vjps = {g: self.references.gradients(g[1:]) for g in whole}
-        apart = self._furthest({g: values[1:] for g, values in whole.items()}, vjps)
-        self.right = {g for g, far in apart.items() if far <= FLOAT64_TOLERANCE}
+        hidden = {}
+        for g, lines in self.lines.items():
+            at_lecture, *hidden[g] = (self.reader.read(result, g, lines) for result in results)
+            self._note(g, lecture=at_lecture, hidden=tuple(hidden[g]))
+        right = {g: self.references.gradients(g[1:]) for g in hidden}
+        for g, apart in self._furthest(hidden, right).items():
+            self._note(g, apart=apart)
         self._force_others(first)
         self._run_stuck()
-        again = self._run_again()
+        self._run_again()
         broken = _find_broken(self.answer, self.gradients)
-        observed = []
-        for g, own in self.own.items():
-            written = {self.script.written_as[number] for number in own.keep}
-            beside, among_right = again.get(g, (None, None))
-            local: Sequence[Value] = self.local[g]
-            if beside and any(value.raised for value in local):
+        for g, lines in self.lines.items():
+            item = self.items[g]
+            written = frozenset(self.script.written_as[number] for number in lines.keep)
+            if item.beside and any(value.raised for value in item.local):
                 # A sibling that stands further down is missing, and would hide the line's mistake.
-                local = beside
-            evidence = GradientEvidence(
+                self._note(g, local=item.beside)
+            self._note(
                 g,
-                whole[g][0],
-                tuple(whole[g][1:]),
-                tuple(local),
-                apart=apart.get(g, math.inf),
-                reads=_tensors(own.reads),
-                writes=_tensors(own.writes),
-                channels=_tensors(own.spoilt),
-                as_assigned=own.assigned or None,
-                siblings=_tensors(own.siblings),
-                beside=beside,
-                among_right=among_right,
-                place=self._place(g, own),
+                place=self._place(g, lines),
                 offences=tuple(flag for number, flag in offences if number in written),
-                broken=None if own.writers else broken.get(g),
-                is_written=bool(own.writers),
-                code=self._code(own),
-                keep=frozenset(written),
+                broken=None if lines.writers else broken.get(g),
+                is_written=bool(lines.writers),
+                code=self._code(lines),
+                keep=written,
             )
-            observed.append(evidence)
-        return observed
+        return list(self.items.values())
+
+    def _note(self, gradient: str, **fields: Any) -> None:
+        self.items[gradient] = replace(self.items[gradient], **fields)
 
     def _forced_run(self, instance: int, statements: Sequence[int]) -> JobRun:
         groups, upstreams = (f"hidden{instance}",), f"upstream{instance}"
@@ -182,11 +158,11 @@ class _Observer:
         are left whose value cannot show it, their own lines are tried alone, as their text has
         them; right values cannot come of too few. If they are not right so, everything runs.
         """
-        asked = [g for g in self.gradients if g not in self.right or not self._shows(g)]
+        asked = [g for g, item in self.items.items() if not item.is_right or not self._shows(item)]
         every = range(len(self.script.statements))
         tries: list[Sequence[int]] = [every]
-        if self.right.issuperset(self.gradients):
-            keep = frozenset[int]().union(*(self.own[g].keep for g in asked))
+        if all(item.is_right for item in self.items.values()):
+            keep = frozenset[int]().union(*(self.lines[g].keep for g in asked))
             tries.insert(0, self._statements(keep))
         for needed in tries:
             runs = [self._forced_run(n, needed) for n in self.instances[1:]]
@@ -203,9 +179,9 @@ class _Observer:
             for number, name in trace.unshown
             if number in self.script.written_as and name in self.asked
         )
-        self.own |= {g: self._own(g, traces, self.script) for g in gradients}
         for g in gradients:
-            self.local[g] = [self.reader.read(result, g, self.own[g]) for result in results]
+            self.lines[g], shown = self._read(g, results, self.script, self.reader)
+            self._note(g, **shown)
 
     def _statements(self, keep: Set[int]) -> list[int]:
         """The indices of the outermost statements in which some of these lines stand."""
@@ -215,26 +191,31 @@ class _Observer:
             if any(line.number in keep for line in statement.lines)
         ]
 
-    def _own(self, gradient: str, traces: Sequence[Trace], script: Script) -> _Own:
-        above = self.above[gradient]
+    def _read(
+        self, gradient: str, results: Results, script: Script, reader: _Reader
+    ) -> tuple[_Lines, dict[str, Any]]:
+        """The lines of a gradient, and what forced runs show of it."""
+        above, traces = self.above[gradient], traces_of(results)
 
         def seen(of: str) -> frozenset[str]:
             found = (getattr(trace, of).get(gradient, frozenset()) for trace in traces)
             return self.asked.intersection(frozenset[str]().union(*found)) - {gradient}
 
         keep = script.making(gradient, above)
-        written = (line.writes for line in script.lines if line.number in keep)
         spoiling = {number for trace in traces for number, g in trace.spoiling if g == gradient}
-        return _Own(
-            keep,
-            script.writing(gradient),
-            seen("lent"),
-            frozenset[str]().union(*written) & above,
-            seen("siblings") - above,
-            seen("spoilt"),
-            frozenset(spoiling & script.written_as.keys()),
-            tuple(Value(t.assigned[gradient]) for t in traces if gradient in t.assigned),
-        )
+        spoiling &= script.written_as.keys()
+        lines = _Lines(keep, script.writing(gradient), frozenset(spoiling))
+        written = (line.writes for line in script.lines if line.number in keep)
+        siblings = seen("siblings") - above
+        assigned = tuple(Value(t.assigned[gradient]) for t in traces if gradient in t.assigned)
+        return lines, {
+            "local": tuple(reader.read(result, gradient, lines) for result in results),
+            "reads": _tensors(seen("lent") | siblings),
+            "writes": _tensors(frozenset[str]().union(*written) & above),
+            "siblings": _tensors(siblings),
+            "channels": _tensors(seen("spoilt")),
+            "as_assigned": assigned or None,
+        }
 
     def _furthest(
         self, values: Mapping[str, Sequence[Value]], right: Mapping[str, Sequence[torch.Tensor]]
@@ -243,19 +224,18 @@ class _Observer:
 
     def _right_alone(self, gradients: Iterable[str]) -> set[str]:
         """Those whose lines are right by themselves: the VJPs of the upstreams that they read."""
-        local = {g: self.local[g] for g in gradients}
-        reads = {g: _tensors(self.own[g].reads) for g in local}
-        vjps = {g: self.references.local_vjps(g[1:], reads[g]) for g in local}
-        return {g for g, far in self._furthest(local, vjps).items() if far <= FLOAT64_TOLERANCE}
+        items = {g: self.items[g] for g in gradients}
+        vjps = {g: self.references.local_vjps(g[1:], item.reads) for g, item in items.items()}
+        apart = self._furthest({g: item.local for g, item in items.items()}, vjps)
+        return {g for g, far in apart.items() if far <= FLOAT64_TOLERANCE}
 
-    def _shows(self, gradient: str) -> bool:
+    def _shows(self, item: Observed) -> bool:
         """True if a mistake shows in the gradient's value, so that no verdict depends on its lines.
 
         It does not if that is zero by structure, or made from one that is.
         """
         zero, beside_zero = self.references.zero_by_structure, self.references.beside_zero
-        reads = _tensors(self.own[gradient].reads)
-        return gradient[1:] not in zero | beside_zero and zero.isdisjoint(reads)
+        return item.name[1:] not in zero | beside_zero and zero.isdisjoint(item.reads)
 
     def _run_stuck(self) -> None:
         """Run everything again where a line may have kept others in its block from running.
@@ -264,10 +244,10 @@ class _Observer:
         """
         stuck = [
             g
-            for g, own in self.own.items()
-            if g not in self.right and own.writers
-            if any(v.tensor is None or v.raised or v.interrupted for v in self.local[g])
-            if not any(self._is_its_own(v, own) for v in self.local[g])
+            for g, item in self.items.items()
+            if not item.is_right and self.lines[g].writers
+            if any(v.tensor is None or v.raised or v.interrupted for v in item.local)
+            if not any(self._is_its_own(v, self.lines[g]) for v in item.local)
         ]
         blocks = (*COMPOUND, ast.FunctionDef)
         if not stuck or not any(isinstance(top, blocks) for top in self.answer.top):
@@ -276,85 +256,78 @@ class _Observer:
         worker = self.worker.with_script(script)
         every = range(len(script.statements))
         results = worker.ask([self._forced_run(n, every) for n in self.instances])
-        traces = traces_of(results)
         reader = _Reader(self.answer, script, worker, self.references)
         for g in stuck:
-            own, found = self.own[g], self._own(g, traces, script)
-            values = [reader.read(result, g, found) for result in results]
-            if all(value.tensor is not None and value.raised is None for value in values):
-                self.local[g] = values
-                self.own[g] = replace(
-                    found,
-                    keep=own.keep,
-                    writers=own.writers,
-                    writes=own.writes,
-                    assigned=own.assigned,
+            lines, shown = self._read(g, results, script, reader)
+            if all(value.tensor is not None and value.raised is None for value in shown["local"]):
+                self.lines[g] = replace(self.lines[g], spoiling=lines.spoiling)
+                self._note(
+                    g, **{name: shown[name] for name in ("local", "reads", "siblings", "channels")}
                 )
 
-    def _is_its_own(self, value: Value, own: _Own) -> bool:
+    def _is_its_own(self, value: Value, lines: _Lines) -> bool:
         """True if a line that makes the gradient raised, or reached a limit."""
-        places = {*map(self.worker.place_of, own.keep)} - {None}
+        places = {*map(self.worker.place_of, lines.keep)} - {None}
         raised = [one for one in (value.raised, value.interrupted, value.on_the_way) if one]
         return any(one.by_limit or one.place in places for one in raised)
 
-    def _run_again(self) -> dict[str, tuple[Values | None, Values | None]]:
-        """What gradients that are wrong both ways give where what they read fits together.
+    def _run_again(self) -> None:
+        """Run gradients that are wrong both ways where what they read fits together.
 
         Beside their siblings' true values, if they have any, and for one random upstream of the
         loss. Each has a process of its own, which is asked for that gradient only.
         """
         ran = {
             g
-            for g, values in self.local.items()
-            if g not in self.right and self.own[g].writers
-            if not any(value.raised and value.raised.by_limit for value in values)
+            for g, item in self.items.items()
+            if not item.is_right and self.lines[g].writers
+            if not any(value.raised and value.raised.by_limit for value in item.local)
         }
-        found = dict[str, tuple[Values | None, Values | None]]()
         for g in sorted(ran - self._right_alone(ran), key=self.gradients.index):
-            own = self.own[g]
+            item, lines = self.items[g], self.lines[g]
             # What is made from this gradient would give it away.
-            siblings = {one for one in own.siblings if g not in self.above[one]}
-            read = siblings | (own.lent & self.above[g])
+            siblings = {d for t in item.siblings if g not in self.above[d := f"d{t}"]}
+            read = siblings | (self.above[g] & {f"d{t}" for t in item.reads})
             groups = {}
             if siblings:
                 groups["beside"] = right_beside(self.references, siblings)
-            if not read <= self.right:
+            if not all(self.items[one].is_right for one in read):
                 groups["among"] = right_from_loss(self.references, read)
+            if not groups:
+                continue
             runs = [
-                self._run_on(g, own, name, siblings, n) for name in groups for n in self.instances
+                self._run_on(g, lines, name, siblings, n) for name in groups for n in self.instances
             ]
             extra = {f"{name}{n}": some[n] for name, some in groups.items() for n in self.instances}
-            results = self.worker.ask(runs, extra) if runs else []
-            values = tuple(self.reader.read(result, g, own) for result in results)
+            values = [self.reader.read(one, g, lines) for one in self.worker.ask(runs, extra)]
             beside = len(self.instances) if siblings else 0
-            if values:
-                found[g] = values[:beside] or None, values[beside:] or None
-        return found
+            among_right = tuple(values[beside:]) or None
+            self._note(g, beside=tuple(values[:beside]) or None, among_right=among_right)
 
     def _run_on(
-        self, gradient: str, own: _Own, group: str, siblings: Set[str], instance: int
+        self, gradient: str, lines: _Lines, group: str, siblings: Set[str], instance: int
     ) -> JobRun:
         here, given = f"hidden{instance}", f"{group}{instance}" if siblings else ""
-        statements, want = tuple(self._statements(own.keep)), (gradient,)
+        statements, want = tuple(self._statements(lines.keep)), (gradient,)
         if group == "beside":
             return JobRun((here,), statements, want, True, f"upstream{instance}", given)
         # What arrives in the end is a value of the forward pass: it fits the rest too.
         fitting = f"{group}{instance}"
         return JobRun((here, fitting), statements, want, True, fitting, given)
 
-    def _place(self, gradient: str, own: _Own) -> Place | None:
+    def _place(self, gradient: str, lines: _Lines) -> Place | None:
         """Where the gradient is written last, or else where its blank stands."""
-        numbers = {self.script.written_as[number] for number in own.writers | own.spoiling} or {
+        numbers = {self.script.written_as[number] for number in lines.writers | lines.spoiling} or {
             number
             for number in self.answer.writing(gradient)
             if is_blank(self.answer.statements[number])
         }
         return self.answer.places[max(numbers)] if numbers else None
 
-    def _code(self, own: _Own) -> tuple[ast.stmt, ...]:
+    def _code(self, lines: _Lines) -> tuple[ast.stmt, ...]:
         """The outermost statements that a gradient is made by, or written by in vain."""
         answer = self.answer
-        numbers = {self.script.written_as[number] for number in own.keep | own.writers}
+        numbers = {self.script.written_as[number] for number in lines.keep | lines.writers}
         tops = (top for top, inside in answer.inside.items() if not inside.isdisjoint(numbers))
         return tuple(tops)
 
@@ -376,15 +349,15 @@ class _Reader:
             for line in statement.lines
         }
 
-    def read(self, result: Result | Raised, gradient: str, own: _Own) -> Value:
+    def read(self, result: Result | Raised, gradient: str, lines: _Lines) -> Value:
         """The gradient's value, with the problem that concerns it."""
         if isinstance(result, Raised):
-            return Value(raised=result) if own.writers else Value()
+            return Value(raised=result) if lines.writers else Value()
         tensor, type_name = result.tensors.get(gradient), result.types.get(gradient)
-        return Value(tensor, type_name, *self._concerning(result, own, tensor is not None))
+        return Value(tensor, type_name, *self._concerning(result, lines, tensor is not None))
 
     def _concerning(
-        self, result: Result, own: _Own, has_value: bool
+        self, result: Result, lines: _Lines, has_value: bool
     ) -> tuple[Raised | None, Raised | None, Raised | None]:
         """The problem of a statement that writes the gradient, of one beside it, of one it needs.
 
@@ -393,14 +366,14 @@ class _Reader:
         """
         if not result.problems:
             return None, None, None
-        kept, writing = ({self.top_of[n] for n in each} for each in (own.keep, own.writers))
+        kept, writing = ({self.top_of[n] for n in each} for each in (lines.keep, lines.writers))
         beside = [problem for problem in result.problems if problem.statement in kept]
         mine, needed = beside, list[Problem]()
         if has_value:
             mine = [p for p in mine if REFUSED not in p.message and "NoneType" not in p.message]
-            needed = [p for p in mine if p.inner in own.keep]
+            needed = [p for p in mine if p.inner in lines.keep]
             mine = [p for p in mine if p.statement in writing]
-            mine = [p for p in mine if p.inner is None or p.inner in own.writers]
+            mine = [p for p in mine if p.inner is None or p.inner in lines.writers]
         return self._first(mine), self._first(beside), self._first(needed)
 
     def _first(self, problems: Sequence[Problem]) -> Raised | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 
 from grader.answer.statements import COMPOUND, walk_names, walk_statements
-from grader.execution.evidence import GradientEvidence, furthest
+from grader.execution.evidence import Observed, furthest
 from grader.grading.one_gradient import (
     AT_FAULT,
     carried,
@@ -26,7 +26,7 @@ OF_DTYPES = re.compile(r"dtype|scalar type|Double|Float")
 """In the words of an exception of PyTorch's: two tensors are not of the same dtype."""
 
 
-def judge(evidence: Sequence[GradientEvidence], references: References) -> list[Verdict]:
+def judge(evidence: Sequence[Observed], references: References) -> list[Verdict]:
     """A verdict for each gradient, by the table in the design.
 
     From the loss down, each is looked at by itself, and then beside those above it: a right line
@@ -57,7 +57,7 @@ class _Judge:
     """
 
     def __init__(
-        self, evidence: Sequence[GradientEvidence], references: References, alone: Set[str]
+        self, evidence: Sequence[Observed], references: References, alone: Set[str]
     ) -> None:
         self.items = {item.name: item for item in evidence}
         self.references = references
@@ -104,7 +104,7 @@ class _Judge:
             return replace(verdict, reasons=(because("right-although", gradients=tuple(bad)),))
         return verdict
 
-    def _carried(self, item: GradientEvidence, verdict: Verdict) -> Verdict:
+    def _carried(self, item: Observed, verdict: Verdict) -> Verdict:
         """The verdict on a right line, with the gradients with which it began.
 
         Where it began with none, all it reads is right in the end: then this is where the mistake
@@ -151,7 +151,7 @@ class _Judge:
             n for n in outcomes if n in above and self.verdicts[n].global_check is not Check.RIGHT
         ]
 
-    def _stopped_by(self, item: GradientEvidence) -> list[str]:
+    def _stopped_by(self, item: Observed) -> list[str]:
         """The gradients at fault that keep one from being made: they share a block with it."""
         blocks = {top for top in item.code if isinstance(top, (*COMPOUND, ast.FunctionDef))}
         stops = [value.raised or value.interrupted for value in item.hidden]
@@ -164,7 +164,7 @@ class _Judge:
         raising = [s for s in simple if lines & {*range(s.lineno, (s.end_lineno or s.lineno) + 1)}]
         read = {name.id for name in walk_names(*raising)}
 
-        def stops_it(other: GradientEvidence) -> bool:
+        def stops_it(other: Observed) -> bool:
             if self.verdicts[other.name].place in places:
                 return True
             # An exception that is caught in the block says no place.
@@ -204,7 +204,7 @@ class _Judge:
         return carried(verdict, (because("carried", gradients=names),)) if names else verdict
 
 
-def _begins_here(item: GradientEvidence, verdict: Verdict, references: References) -> Verdict:
+def _begins_here(item: Observed, verdict: Verdict, references: References) -> Verdict:
     """The verdict on a line that is right by itself, where no other is to blame for its value."""
     why: Reasons
     outcome, place = Outcome.ERROR, verdict.place
@@ -223,7 +223,7 @@ def _begins_here(item: GradientEvidence, verdict: Verdict, references: Reference
     return replace(verdict, outcome=outcome, reasons=why, place=place)
 
 
-def _handed(item: GradientEvidence) -> set[str]:
+def _handed(item: Observed) -> set[str]:
     """The other gradients that one is made from."""
     return {f"d{tensor}" for tensor in item.reads | item.channels} - {item.name}
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from grader.answer.parse import Raised
 from grader.answer.statements import walk_names
 from grader.diagnosis.kinds import Kind, hint
-from grader.execution.evidence import GradientEvidence, Value, furthest
+from grader.execution.evidence import Observed, Value, furthest
 from grader.grading.reasons import (
     WRITTEN_IN,
     Reasons,
@@ -55,7 +55,7 @@ class Finding:
 RIGHT, WRONG, NOT_RUN = map(Finding, (Check.RIGHT, Check.WRONG, Check.NOT_RUN))
 
 
-def examine(item: GradientEvidence, references: References, is_right_alone: bool) -> Verdict:
+def examine(item: Observed, references: References, is_right_alone: bool) -> Verdict:
     """The verdict on a gradient by the table in the design.
 
     `is_right_alone` says that its own statements are known to be right.
@@ -84,7 +84,7 @@ def examine(item: GradientEvidence, references: References, is_right_alone: bool
     return _excused(item, verdict, references) if outcome in AT_FAULT else verdict
 
 
-def _excused(item: GradientEvidence, verdict: Verdict, references: References) -> Verdict:
+def _excused(item: Observed, verdict: Verdict, references: References) -> Verdict:
     """The verdict on a gradient at fault, unless it is right in better company.
 
     Right until another's line changes its memory; or as soon as all that it is made from is right,
@@ -109,7 +109,7 @@ def carried(verdict: Verdict, reasons: Reasons | None = None) -> Verdict:
     return replace(verdict, outcome=Outcome.CARRIED, local_check=Check.RIGHT, reasons=why)
 
 
-def _aliased(item: GradientEvidence, place: Place | None) -> Diagnosis:
+def _aliased(item: Observed, place: Place | None) -> Diagnosis:
     """The diagnosis of a gradient that is right until another's line changes it."""
     names = tuple(f"d{other}" for other in sorted(item.channels))
     line = "a later line" if place is None else f"line {place.line} of {place.cell}"
@@ -130,7 +130,7 @@ def of_other_dtype(name: str, found: torch.dtype, due: torch.dtype) -> Diagnosis
     return Diagnosis(Kind.WRONG_DTYPE, message, said)
 
 
-def _asked(item: GradientEvidence, reason: Finding) -> Finding | None:
+def _asked(item: Observed, reason: Finding) -> Finding | None:
     """Why there is no value, if that is because autograd was asked for it and does not answer."""
     words = reason.raised.words if reason.raised else ""
     at = {flag.place: _refused(flag) for flag in item.offences}
@@ -148,7 +148,7 @@ def _refused(flag: Flag) -> Finding:
 
 
 def _weigh(
-    item: GradientEvidence,
+    item: Observed,
     references: References,
     whole: Finding,
     local: Finding,
@@ -179,7 +179,7 @@ def _weigh(
 
 
 def _weigh_right_value(
-    item: GradientEvidence, references: References, local: Finding
+    item: Observed, references: References, local: Finding
 ) -> tuple[Outcome, Finding]:
     """The upper half of the table: the value is right, but can it show a mistake?"""
     tensor, zero = item.name[1:], references.zero_by_structure
@@ -199,7 +199,7 @@ def _weigh_right_value(
 
 
 def _beside_a_right_value(
-    item: GradientEvidence, references: References, reason: Finding, is_exact: bool
+    item: Observed, references: References, reason: Finding, is_exact: bool
 ) -> Reasons:
     """What is to be said of a right value: what its line would do with other gradients."""
     raised = [value.on_the_way for value in (item.lecture, *item.hidden)]
@@ -224,7 +224,7 @@ def _beside_a_right_value(
     return (because("only-these-gradients" if is_sure else "another-way"),)
 
 
-def hides_mistakes(item: GradientEvidence, references: References) -> bool:
+def hides_mistakes(item: Observed, references: References) -> bool:
     """True if the right value may come of a wrong line, since what it lacks is zero in the end."""
     tensor, zero = item.name[1:], references.zero_by_structure
     # The branch that shows in no value may be read and spoilt, or left out where others are read.
@@ -241,7 +241,7 @@ def _is_far_off(comparison: Comparison) -> bool:
 
 
 def _examine_all(
-    item: GradientEvidence,
+    item: Observed,
     values: Sequence[Value],
     references: References,
     right: Sequence[Tensor],
@@ -318,7 +318,7 @@ def _at_the_lectures_sizes(reason: Finding, lecture: Value, references: Referenc
 
 
 def _check_locally(
-    item: GradientEvidence,
+    item: Observed,
     values: Sequence[Value],
     references: References,
     order: Sequence[Check] = _WORST_FIRST,
@@ -347,7 +347,7 @@ def _check_locally(
     return findings[0]
 
 
-def is_rough(item: GradientEvidence, references: References) -> bool:
+def is_rough(item: Observed, references: References) -> bool:
     """True if the gradient's lines are right, but only to a few digits: more than noise is left.
 
     The values of the whole answer count, and those of its own lines alone: what was rough already

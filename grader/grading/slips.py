@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from grader.answer.parse import Answer
 from grader.close_names import SLIP, nearest
-from grader.execution.evidence import GradientEvidence
+from grader.execution.evidence import Observed
 from grader.grading.reasons import Reasons
 from grader.program.exercises import Exercise
 from grader.verdict import Outcome, Verdict, because
@@ -18,7 +18,7 @@ _OTHER_WAYS = re.compile(r"(?:grad_?|g_|d_|d(?:L|l|loss|Loss)_?d_?)(\w+)|(\w+?)_
 
 
 def lost_by_slips(
-    evidence: Sequence[GradientEvidence],
+    evidence: Sequence[Observed],
     judged: Sequence[Verdict],
     answer: Answer,
     exercise: Exercise,
@@ -48,7 +48,7 @@ def _without_a_branch(
 
 
 def _of_sizes(
-    evidence: Sequence[GradientEvidence], judged: Sequence[Verdict], answer: Answer
+    evidence: Sequence[Observed], judged: Sequence[Verdict], answer: Answer
 ) -> Mapping[str, Reasons]:
     """What is said of `n = 32`, at the first gradient that reads `n` and has no other note."""
     said: dict[str, Reasons] = {}
@@ -79,7 +79,7 @@ def _in_our_way(name: str, known: Sequence[str]) -> Iterator[str]:
         yield gradient
 
 
-def _returns_nothing(item: GradientEvidence) -> bool:
+def _returns_nothing(item: Observed) -> bool:
     """True for a gradient that is None because a function without a `return` gave it."""
     match item.code:
         case [*_, ast.Assign(value=ast.Call())]:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from grader.execution.evidence import GradientEvidence, Value
+from grader.execution.evidence import Observed, Value
 from grader.program.compare import FLOAT64_TOLERANCE, RELATIVE_TOLERANCE, ROUNDING_NOISE
 from grader.program.references import References
 from grader.verdict import Check, Outcome, Verdict, WrongValue, pack_map
@@ -26,9 +26,7 @@ LEVELS = 4
 """Shades on each side of right."""
 
 
-def wrong_value(
-    item: GradientEvidence, verdict: Verdict, references: References
-) -> WrongValue | None:
+def wrong_value(item: Observed, verdict: Verdict, references: References) -> WrongValue | None:
     """What is kept of the value of a gradient that fails or errs; None for the others."""
     if verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
         return None
@@ -36,7 +34,7 @@ def wrong_value(
     return found if found.digest or found.map else None
 
 
-def _digest(item: GradientEvidence, verdict: Verdict, references: References) -> str:
+def _digest(item: Observed, verdict: Verdict, references: References) -> str:
     """Where possible of what the gradient's own lines gave: nothing handed down is in that.
 
     Empty where there is no value because a line raised or was stopped, or one whose numbers are
@@ -113,7 +111,7 @@ def _direction(length: int) -> Tensor:
     return torch.randn(length, generator=generator, dtype=torch.float64)
 
 
-def _map(item: GradientEvidence, verdict: Verdict, references: References) -> str:
+def _map(item: Observed, verdict: Verdict, references: References) -> str:
     """Where the value on the lecture's batch is off, as the student's own heat map has it."""
     value, right = item.lecture, references.lecture_gradients[item.name[1:]]
     tensor = value.tensor

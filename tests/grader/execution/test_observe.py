@@ -18,7 +18,7 @@ from torch import Tensor
 from corpus.readers.lecture_course import ATOMIC, EXERCISES
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.execution.ask import UNREADABLE, Allowance, handed_down
-from grader.execution.evidence import GradientEvidence
+from grader.execution.evidence import Observed
 from grader.execution.observe import observe
 from grader.execution.runner import Runner, WorkerLost
 from grader.execution.values import values_for
@@ -60,7 +60,7 @@ class FakeRunner:
         return self.reply(len(request.runs))
 
 
-def collected(reply: Replies, *cells: AnswerCell) -> tuple[dict[str, GradientEvidence], list[Flag]]:
+def collected(reply: Replies, *cells: AnswerCell) -> tuple[dict[str, Observed], list[Flag]]:
     """The evidence by gradient, and the flags."""
     runner, answer = cast(Runner, FakeRunner(reply)), parse_answer(cells or (CELL,))
     evidence, _, flags = observe(

@@ -8,7 +8,7 @@ import pytest
 from torch import Tensor
 
 from grader.answer.parse import Raised
-from grader.execution.evidence import GradientEvidence, Value
+from grader.execution.evidence import Observed, Value
 from grader.grading.judge import judge
 from grader.program.instances import HIDDEN_SIZES
 from grader.program.parse import parse_program
@@ -38,7 +38,7 @@ class Case:
     def lecture(self) -> Mapping[str, Tensor]:
         return self.references.lecture_gradients
 
-    def evidence(self, name: str, **changes: Any) -> GradientEvidence:
+    def evidence(self, name: str, **changes: Any) -> Observed:
         """Evidence of a right gradient, but for the changes."""
         readers = frozenset(self.references.program.readers(name[1:]))
         fields = {
@@ -48,7 +48,7 @@ class Case:
             "reads": readers - {"loss"},
             "place": PLACE,
         }
-        return GradientEvidence(name, **(fields | changes))
+        return Observed(name, **(fields | changes))
 
     def globally(self, name: str, change: Callable[[Tensor], object] = lambda t: t) -> Any:
         return tuple(as_value(change(r.gradients[name[1:]])) for r in self.references.hidden)
@@ -69,13 +69,13 @@ class Case:
 
         return tuple(as_value(change(vjp(r))) for r in self.references.hidden)
 
-    def wrong(self, name: str) -> GradientEvidence:
+    def wrong(self, name: str) -> Observed:
         """Evidence of a gradient that is wrong by itself."""
         hidden, local = self.globally(name, double), self.locally(name, double)
         lecture = Value(2 * self.lecture[name[1:]])
         return self.evidence(name, lecture=lecture, hidden=hidden, local=local)
 
-    def judge(self, *evidence: GradientEvidence) -> list[Verdict]:
+    def judge(self, *evidence: Observed) -> list[Verdict]:
         return judge(evidence, self.references)
 
     def judge_one(self, name: str, **changes: Any) -> Verdict:

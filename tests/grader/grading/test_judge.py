@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grader.diagnosis.kinds import Kind
-from grader.execution.evidence import GradientEvidence, Value
+from grader.execution.evidence import Observed, Value
 from grader.program.instances import HIDDEN_SIZES
 from grader.reports import wording
 from grader.verdict import Check, Outcome, because
@@ -124,7 +124,7 @@ def test_carried_names_where_it_began(case: Case) -> None:
     assert notes == {"This line is right, but an incoming gradient is not: see dsquared."}
 
 
-def rough(case: Case, name: str) -> GradientEvidence:
+def rough(case: Case, name: str) -> Observed:
     """Evidence of a gradient that is right to a few digits only."""
     local = case.locally(name, nearly)
     return case.evidence(name, hidden=case.globally(name, nearly), local=local)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from corpus.readers.exercise_text import right_answers
 from corpus.readers.lecture_course import ATOMIC
-from grader.execution.evidence import GradientEvidence, Value
+from grader.execution.evidence import Observed, Value
 from grader.execution.runner import Runner
 from grader.grading.grade import grade_exercise
 from grader.grading.judge import judge
@@ -149,7 +149,7 @@ def map_of(
     """The map of a value that is the right one, changed."""
     tensor = name[1:]
     readers = frozenset(references.program.readers(tensor))
-    item = GradientEvidence(
+    item = Observed(
         name,
         Value(change(references.lecture_gradients[tensor])),
         tuple(Value(change(right)) for right in references.gradients(tensor)),
@@ -237,7 +237,7 @@ def test_one_digit_more_or_less_of_float64_changes_no_digest() -> None:
             grid = (2 * right).mul(8).round().div(8)
             return Value(grid * (1 + noise * torch.randn(grid.shape, generator=generator)))
 
-        item = GradientEvidence(
+        item = Observed(
             "dlogits",
             Value(),
             tuple(map(noisy, REFERENCES.gradients(tensor))),

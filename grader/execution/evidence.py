@@ -46,9 +46,9 @@ class Value:
 PLACEHOLDER_TYPES = (None, "NoneType", "ellipsis")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Observed:
-    """Everything observed of one gradient.
+    """Everything observed of one gradient; `observe` fills it in, and nobody changes it then.
 
     `lecture` is its value on the float32 instance of the lecture's sizes, `hidden` those of the
     whole answer on the hidden instances; `apart` is how far these are from autograd's at most,

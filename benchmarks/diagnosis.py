@@ -1,7 +1,7 @@
 """How often the first diagnosis names the mistake, over every answer with one mistake in it.
 
 python -m benchmarks.diagnosis         a row for each corpus and exercise
-python -m benchmarks.diagnosis --earn  the rules of the table that earn less than two mistakes
+python -m benchmarks.diagnosis --earn  the sentences of the table that earn too little
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from grader.diagnosis import diagnose
 from grader.diagnosis import mistakes as table_of
 from grader.diagnosis.edit import Edit
 from grader.diagnosis.findings import findings
+from grader.diagnosis.mistakes import Rule
 from grader.diagnosis.repair import Search
 from grader.diagnosis.shown import Explanation
 from grader.execution.runner import Runner
@@ -85,11 +86,11 @@ def case_line(judged: Judged) -> str:
 
 # --- what each rule earns
 
-LEARNT_FROM = ("fault", "people open", "public open")
-"""The corpora that a rule may earn its place in: the halves that are kept apart only measure."""
+LEARNT_FROM = ("fault", "people open", "people kept", "public open")
+"""The corpora that a sentence may earn its place in: not the public half that is kept apart."""
 
 EARNS = 2
-"""Mistakes that no other rule names, for each rule of the table."""
+"""Mistakes that no other sentence names, for each sentence of the table."""
 
 
 def print_earnings(words: set[str]) -> None:
@@ -102,18 +103,24 @@ def print_earnings(words: set[str]) -> None:
     ]
     with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_start) as pool:
         won = [*pool.map(_told_by, chosen, chunksize=8)]
-    wins, earned = Counter(rule for rule, _ in won), Counter(rule for rule, alone in won if alone)
+    wins = Counter(sentence for sentence, _ in won)
+    earned = Counter(sentence for sentence, is_alone in won if is_alone)
     every = table_of.table()
-    for rule in every:
-        if not rule.is_taught and earned[str(rule)] < EARNS:
-            print(f"{earned[str(rule)]} of {wins[str(rule)]:3}  {rule}")
-    taught = sum(rule.is_taught for rule in every)
-    print(f"earnings: {len(every)} rules, {taught} of them taught, and {len(chosen)} mistakes.")
+    taught = {_sentence(rule) for rule in every if rule.is_taught}
+    for sentence in dict.fromkeys(map(_sentence, every)):
+        if sentence not in taught and earned[sentence] < EARNS:
+            print(f"{earned[sentence]} of {wins[sentence]:3}  {sentence}")
+    told = len({*map(_sentence, every)})
+    print(f"earnings: {len(every)} rules, {told} sentences, {len(chosen)} mistakes.")
+
+
+def _sentence(rule: Rule) -> str:
+    return f"[{rule.kind}] {rule.says}"
 
 
 _RUNNERS: list[Runner] = []
 _TOLD: dict[str, list[tuple[str, str]]] = {}
-"""Of the answer at hand: for each gradient what it was told and might be, kinds and rules."""
+"""Of the answer at hand: for each gradient what it was told and might be, sentences and kinds."""
 
 
 def _start() -> None:
@@ -124,8 +131,9 @@ def _start() -> None:
 def _noted(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     told = _TOLD[verdict.name] = []
     for found in findings(search, verdict):
-        rule, kind = (found.rule or "", found.kind) if isinstance(found, Edit) else ("", found[0])
-        told.append((str(rule), kind))
+        kind = found.kind if isinstance(found, Edit) else found[0]
+        rule = found.rule if isinstance(found, Edit) else None
+        told.append((_sentence(rule) if isinstance(rule, Rule) else "", kind))
         if len(told) == 1:
             first = found
         elif told[-1][0] != told[0][0]:
@@ -135,13 +143,13 @@ def _noted(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
 
 
 def _told_by(case: Case) -> tuple[str, bool]:
-    """The rule that names a mistake, if one does, and whether nothing else would."""
+    """The sentence that names a mistake, if one does, and whether nothing else would."""
     _TOLD.clear()
     diagnose.REMEMBERED.clear()
     grade_case(case, _RUNNERS[0])
-    (rule, kind), *others = _TOLD.get(case.wrong) or [("", "")]
-    is_alone = not any(named in case.kinds for other, named in others if other != rule)
-    return (rule, is_alone) if kind in case.kinds else ("", False)
+    (sentence, kind), *others = _TOLD.get(case.wrong) or [("", "")]
+    is_alone = not any(named in case.kinds for other, named in others if other != sentence)
+    return (sentence, is_alone) if kind in case.kinds else ("", False)
 
 
 if __name__ == "__main__":

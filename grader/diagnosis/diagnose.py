@@ -104,7 +104,7 @@ def _is_hopeless(value: Value) -> bool:
     return (value.type_name or "").startswith(no_formula)
 
 
-MOSTREMEMBERED = 4_096
+MOST_REMEMBERED = 4_096
 """Findings that a process keeps: a class makes the same mistakes."""
 
 REMEMBERED: dict[object, Edit | Explanation | None] = {}
@@ -122,7 +122,7 @@ def _found(search: Search, verdict: Verdict) -> Edit | Explanation | None:
         found = next(findings(search, verdict), None)
         if search.is_cut_short:
             return found
-        if len(REMEMBERED) >= MOSTREMEMBERED:
+        if len(REMEMBERED) >= MOST_REMEMBERED:
             REMEMBERED.clear()
         REMEMBERED[key] = found
     return REMEMBERED[key]

@@ -115,6 +115,9 @@ class Expression:
             name = names[0][0] if names else ""
             if rule.puts_a_name and fit.has_shape and not fit.broadcasts_with(name):
                 continue
+            # What is taken off again where it is read merely cancels.
+            if rule.new.endswith(" - NEAR") and name in own.names:
+                continue
             written = new if fit.is_bare or new.isidentifier() else f"({new})"
             text = own.put(fit.span, written, *others)
             said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}

@@ -67,11 +67,6 @@ class Rule:
     pattern: ast.AST
     new: str
 
-    def __str__(self) -> str:
-        old = ast.unparse(self.pattern).replace(NAMED, "$")
-        where = ", ".join((LIKELIHOODS[self.likelihood], *sorted(self.places)))
-        return f"[{self.kind}] {where}: {old} -> {self.new}"
-
     @property
     def is_taught(self) -> bool:
         """True for one that stays although it earns nothing: any teacher would expect it."""

@@ -14,7 +14,7 @@ from tests.helpers.own_edits import all_edits, as_read
         ("dx = h - W2", "dx = h", "W2"),
         ("dx = bnvar + 1e-5", "dx = bnvar", "1e-5"),
         ("dx = h @ W2", "dx = W2 @ h", "h @ W2"),
-        ("dC[i] = dh", "dC[i] += dh", "dC[i]"),
+        ("dC[i] = dh", "dC[i] += dh", "dC"),
         ("dx += dh", "dx -= dh", "+="),
         ("dx = (h) + (dh)", "dx = h - dh", "+"),
         ("dx + dh", "dx = dx + dh", "dx + dh"),

@@ -213,9 +213,7 @@ PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
         ("dx = dh.sum(0).unsqueeze(1)", Kind.TRANSPOSED, "dx = dh.sum(0).unsqueeze(0)"),
         ("dx = dh.sum(0)[:, None]", Kind.TRANSPOSED, "dx = dh.sum(0)[None]"),
         ("dx = dh * torch.log(h)", Kind.WRONG_NAME, "dx = dh * slope_of_h_"),
-        ("dx = dh * h * (h - 1).exp()", Kind.POWER_RULE, "dx = dh * h.exp()"),
         ("dx = -dh.gather(1, Yb)", Kind.PARTIAL_ROWS, "dx = -dh.sum(1, keepdim=True)"),
-        ("dx[Yb] -= 1", Kind.MISSING_BRANCH, "dx[Yb] -= 1 - smoothing\ndx -= smoothing / n"),
         ("dx = dh - Yb.unsqueeze(1)", Kind.WRONG_NAME, "dx = dh - F.one_hot(Yb, vocab_size)"),
         (
             "dx = dh.softmax(1) / F.softmax(h / n, 1)",
@@ -226,11 +224,6 @@ PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
         ("dx = torch.sum(a, 0) * torch.sum(b, 0)", Kind.WRONG_ORDER, "dx = (a * b).sum(0)"),
         ("dx = torch.outer(a.sum(0), b.sum(0))", Kind.WRONG_ORDER, "dx = a.T @ b"),
         ("dx = (dh * h**2).sum(0)", Kind.WRONG_ORDER, "dx = h * (dh * h).sum(0)"),
-        (
-            "dx = (dh * h).sum(0)",
-            Kind.WRONG_NAME,
-            "dx = (dh * h).sum(0) * (hpreact + 1e-5) ** 0.5",
-        ),
         ("dx = dh * h * (1 - h)", Kind.WRONG_NAME, "dx = dh * slope_of_h_"),
         ("dx = bnvar.std(0)", Kind.MISSING_EPS, "dx = (bnvar.var(0) + 1e-5).sqrt()"),
         ("dx = dh.sum(0)", Kind.MISSING_FACTOR, "dx = (dh * (h - hpreact)).sum(0)"),
@@ -350,11 +343,11 @@ def test_every_entry_of_the_table_is_for_some_node() -> None:
 
 def test_a_rule_is_not_tried_where_its_sign_is_another() -> None:
     value = frozenset({VALUE})
-    minus = next(r for r in RULES if "likely: $this - $that -> $that - $this" in str(r))
+    minus = next(r for r in RULES if r.kind is Kind.SIGN and r.new == "$that - $this")
     assert minus in rules(ast.BinOp, ast.Sub, value, minus.likelihood)
     assert minus not in rules(ast.BinOp, ast.Add, value, minus.likelihood)
     assert minus not in rules(ast.Call, "sum", value, minus.likelihood)
-    any_sign = next(r for r in RULES if "expected: $this | $that ^ $other" in str(r))
+    any_sign = next(r for r in RULES if r.new == "($this | $that) ^ $other")
     assert any_sign in rules(ast.BinOp, ast.Div, value, any_sign.likelihood)
     assert any_sign not in rules(ast.BinOp, ast.Pow, value, any_sign.likelihood)
     assert {rule.likelihood for rule in RULES} == {*range(LAST + 1)}

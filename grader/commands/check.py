@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from grader.classroom.run.local_pool import LocalPool
-from grader.classroom.run.pool import Died, Displaced
+from grader.classroom.run.pool import Died
 from grader.classroom.run.settings import task_seconds
 from grader.commands import exit_codes
 from grader.commands.course import course_option
@@ -110,8 +110,6 @@ def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path, Course
     def grade_file(path: Path, course: Course) -> Result:
         try:
             return pool.submit(_grade_here, path, course, limits, sandbox).result()
-        except Displaced:  # should no process start, `submit` says so
-            return grade_file(path, course)
         except Died:
             why = "the process that judged it ended, or needed more than a notebook may"
             return Ungraded(path, f"{printable(str(path))} could not be graded: {why}.")

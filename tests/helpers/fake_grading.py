@@ -17,7 +17,6 @@ from grader.classroom.run.local_pool import LocalPool
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.results import Results
 from grader.classroom.run.settings import Settings
-from grader.classroom.run.task import Task
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 from tests.helpers.lines import SETTINGS
 
@@ -30,9 +29,9 @@ LOG = "FAKE_GRADING_LOG"
 """The environment variable that names a file: each task graded adds a line to it."""
 
 
-def fake_grade(task: Task, settings: Settings) -> Line:
+def fake_grade(notebook: HandedIn, settings: Settings) -> Line:
     """What the file's first word says: a number of points, or something worse."""
-    word, *rest = task.data.decode().split()
+    word, *rest = notebook.data.decode().split()
     if word == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     elif word == "die-once" and not Path(rest[0]).exists():
@@ -48,8 +47,8 @@ def fake_grade(task: Task, settings: Settings) -> Line:
         time.sleep(0.01)
     if log := os.environ.get(LOG):
         with Path(log).open("a") as file:
-            file.write(f"{task.file.id}\n")
-    return fake_line(task.file, int(word) if word.isdigit() else 0, provenance(settings, 0.5))
+            file.write(f"{notebook.id}\n")
+    return fake_line(notebook, int(word) if word.isdigit() else 0, provenance(settings, 0.5))
 
 
 def fake_line(file: HandedIn, score: int, run: Provenance) -> Line:
@@ -68,7 +67,7 @@ def fake_line(file: HandedIn, score: int, run: Provenance) -> Line:
 
 
 class InlinePool:
-    """Does a task when it is given, but answers in another order."""
+    """Grades a file when it is given, but answers in another order."""
 
     def __init__(self, script: dict[str, list[BaseException]] | None = None) -> None:
         self.script = script or {}
@@ -76,25 +75,25 @@ class InlinePool:
         self.seen: list[str] = []
         self.most = 0
         self.closed = False
-        self._waiting: list[tuple[Future[Line], Task, Settings]] = []
+        self._waiting: list[tuple[Future[Line], HandedIn, Settings]] = []
 
     def submit(
-        self, fn: Callable[[Task, Settings], Line], task: Task, settings: Settings, /
+        self, fn: Callable[[HandedIn, Settings], Line], file: HandedIn, settings: Settings, /
     ) -> Future[Line]:
         future: Future[Line] = Future()
-        self.seen.append(task.file.id)
-        self._waiting.append((future, task, settings))
+        self.seen.append(file.id)
+        self._waiting.append((future, file, settings))
         self.most = max(self.most, len(self._waiting))
         return future
 
     def look_after(self) -> None:
         if self._waiting:
-            future, task, settings = self._waiting.pop()
-            errors = self.script.get(task.file.id)
+            future, file, settings = self._waiting.pop()
+            errors = self.script.get(file.id)
             if errors:
                 future.set_exception(errors.pop(0))
             else:
-                future.set_result(fake_grade(task, settings))
+                future.set_result(fake_grade(file, settings))
 
     def shutdown(self, *, cancel_futures: bool) -> None:
         self.closed = True

@@ -54,7 +54,11 @@ class HandedIn:
     that the file can be read, or is a file: `sha256` is None until it was. Where it is opened,
     `parts` tell; a line of the results has none. `modified` is when the file itself was changed, in
     seconds since 1970, where a student has several and it says anything. `reason` is the sentence
-    why it cannot be taken, where the folder alone tells that.
+    why it cannot be taken.
+
+    What is graded carries its `data`, so that no other machine need see the folder, and its
+    `stamp`: what the file system said of the file before it was read, None where that is no sure
+    sign that it is still the same.
     """
 
     id: str
@@ -67,6 +71,8 @@ class HandedIn:
     parts: Parts = field(default=(), compare=False)
     modified: float | None = field(default=None, compare=False)
     reason: str = field(default="", compare=False)
+    data: bytes = field(default=b"", compare=False, repr=False)
+    stamp: str | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:

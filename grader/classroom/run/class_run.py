@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 
-from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.intake.class_folder import ClassFolder, HandedIn
 from grader.classroom.run.line import Line, error_line, provenance
 from grader.classroom.run.pool import CannotGrade, Died, Displaced, Grade, Pool
+from grader.classroom.run.read_file import read_file, stamp_of
 from grader.classroom.run.results import Results
 from grader.classroom.run.settings import Settings
-from grader.classroom.run.task import Task, make_task, stamp_of
 from grader.printable import printable
 
 GLANCE_SECONDS = 0.25
 """How often to look after the pool, and to refresh what is shown, when nothing comes back."""
 
 MOST_DEATHS = 2
-"""So often may a process die of a task among others; then the task is graded alone, once."""
+"""So often may a process die of a file among others; then the file is graded alone, once."""
 
 
 @dataclass(slots=True)
@@ -85,11 +85,11 @@ class Run:
         self.tally = Tally(len(folder.handed_in))
         self._events: SimpleQueue[Future[Line] | None] = SimpleQueue()
         self._stopped = False
-        self._under_way: dict[Future[Line], Task] = {}
-        self._next: deque[Task] = deque()
-        self._deaths: dict[str, int] = {}
-        self._alone: list[Task] = []
-        self._tried_alone: set[str] = set()
+        self._under_way: dict[Future[Line], HandedIn] = {}
+        self._next: deque[HandedIn] = deque()
+        self._deaths: Counter[str] = Counter()
+        self._deadly: list[HandedIn] = []
+        self._one_by_one = False
 
     def stop(self) -> None:
         """End the run before its next line; a signal handler may call this."""
@@ -108,78 +108,79 @@ class Run:
             CannotGrade: the pool cannot go on.
             OSError: the results cannot be written.
         """
-        tasks = self._tasks(show)
-        first = next(tasks, None)
+        files = self._ungraded(show)
+        first = next(files, None)
         if first is not None:
             self._next.append(first)
             pool = make_pool()
             try:
-                self._work(pool, tasks, show)
-                while self._alone:
-                    self._next.append(self._alone.pop())
-                    self._work(pool, tasks, show)
+                self._work(pool, files, show)
+                self._one_by_one = True
+                for file in self._deadly:
+                    self._next.append(file)
+                    self._work(pool, files, show)
             finally:
                 pool.shutdown(cancel_futures=True)
         show(self.tally)
 
-    def _tasks(self, show: Callable[[Tally], None]) -> Iterator[Task]:
+    def _ungraded(self, show: Callable[[Tally], None]) -> Iterator[HandedIn]:
         """What is to be graded, read when it is asked for."""
         for handed_in in self._folder.handed_in:
             self._heed_stop()
-            stamp = stamp_of(handed_in, self._folder.root)
-            known = self._results.unchanged(handed_in.id, stamp)
+            known = self._results.unchanged(handed_in.id, stamp_of(handed_in, self._folder.root))
+            file = handed_in
             if known is None:
-                task = make_task(handed_in, self._folder.root)
-                known = self._results.known(task)
+                file = read_file(handed_in, self._folder.root)
+                known = self._results.known(file)
             if known is not None:
                 self.tally.count(*known, kept=True)
                 show(self.tally)
-            elif task.refusal:
-                self._fail(task, "unreadable", task.refusal)
+            elif file.reason:
+                self._fail(file, "unreadable", file.reason)
             else:
-                yield task
+                yield file
 
-    def _work(self, pool: Pool, tasks: Iterator[Task], show: Callable[[Tally], None]) -> None:
-        self._hand_out(pool, tasks)
+    def _work(self, pool: Pool, files: Iterator[HandedIn], show: Callable[[Tally], None]) -> None:
+        self._hand_out(pool, files)
         while self._under_way:
             self._heed_stop()
             done: Future[Line] | None = None
             with suppress(Empty):
                 done = self._events.get(timeout=GLANCE_SECONDS)
             if done is not None:
-                task = self._under_way.pop(done)
+                file = self._under_way.pop(done)
                 try:  # before the line is written: no process is to wait for the disk
-                    self._hand_out(pool, tasks)
+                    self._hand_out(pool, files)
                 finally:
-                    self._take(task, done)
+                    self._take(file, done)
             pool.look_after()
-            self._hand_out(pool, tasks)
-            if not self._next and (task_ahead := next(tasks, None)):
-                self._next.append(task_ahead)  # read while the processes are at work
-            self.tally.running = tuple(task.file.path for task in self._under_way.values())
+            self._hand_out(pool, files)
+            if not self._next and (ahead := next(files, None)):
+                self._next.append(ahead)  # read while the processes are at work
+            self.tally.running = tuple(file.path for file in self._under_way.values())
             show(self.tally)
 
-    def _hand_out(self, pool: Pool, tasks: Iterator[Task]) -> None:
-        """Give the pool as many tasks as it can take."""
+    def _hand_out(self, pool: Pool, files: Iterator[HandedIn]) -> None:
+        """Give the pool as many files as it can take."""
         while len(self._under_way) < pool.capacity:
-            task = self._next.popleft() if self._next else next(tasks, None)
-            if task is None:
+            file = self._next.popleft() if self._next else next(files, None)
+            if file is None:
                 return
-            future = pool.submit(self._grade, task, self._settings)
-            self._under_way[future] = task
+            future = pool.submit(self._grade, file, self._settings)
+            self._under_way[future] = file
             future.add_done_callback(self._events.put)
 
     def _heed_stop(self) -> None:
         if self._stopped:
             raise Stop
 
-    def _take(self, task: Task, done: Future[Line]) -> None:
+    def _take(self, file: HandedIn, done: Future[Line]) -> None:
         try:
             line = done.result()
         except Displaced:
-            self._next.append(task)
+            self._next.append(file)
         except Died as died:
-            self._try_again(task, died.times)
+            self._try_again(file, died.times)
         except CannotGrade:
             raise
         except (CancelledError, Exception) as error:  # `grade` makes a line of its own mistakes
@@ -188,28 +189,27 @@ class Run:
                 "the same command goes on from there."
             ) from error
         else:
-            self._record(line, task)
+            self._record(line, file)
 
-    def _try_again(self, task: Task, times: int) -> None:
+    def _try_again(self, file: HandedIn, times: int) -> None:
         """What ends the process that grades it is tried again, then alone, then no more."""
-        deaths = self._deaths[task.file.id] = self._deaths.get(task.file.id, 0) + times
-        if deaths < MOST_DEATHS:
-            self._next.append(task)
-        elif task.file.id not in self._tried_alone:
-            self._tried_alone.add(task.file.id)
-            self._alone.append(task)
+        self._deaths[file.id] += times
+        if self._deaths[file.id] < MOST_DEATHS:
+            self._next.append(file)
+        elif not self._one_by_one:
+            self._deadly.append(file)
         else:
             sentence = (
-                f"{printable(task.file.path)} could not be graded: each of the processes that "
+                f"{printable(file.path)} could not be graded: each of the processes that "
                 "tried, the last with nothing else at work, ended or hung before it was done. A "
                 "human should look at it."
             )
-            self._fail(task, "killed", sentence)
+            self._fail(file, "killed", sentence)
 
-    def _fail(self, task: Task, kind: str, sentence: str) -> None:
-        line = error_line(task.file, kind, sentence, provenance(self._settings, 0.0))
-        self._record(line, task)
+    def _fail(self, file: HandedIn, kind: str, sentence: str) -> None:
+        line = error_line(replace(file, data=b""), kind, sentence, provenance(self._settings, 0.0))
+        self._record(line, file)
 
-    def _record(self, line: Line, task: Task) -> None:
-        self._results.add(line, task.stamp)
+    def _record(self, line: Line, file: HandedIn) -> None:
+        self._results.add(line, file.stamp)
         self.tally.count(line.error)

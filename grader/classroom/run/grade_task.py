@@ -10,10 +10,10 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
+from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.line import Line
 from grader.classroom.run.local_pool import LocalPool
 from grader.classroom.run.settings import Settings, task_seconds
-from grader.classroom.run.task import Task
 
 if TYPE_CHECKING:
     from grader.classroom.run.warm_worker import WarmWorker
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _here = threading.local()  # `worker`: with Dask, each thread has a worker of its own
 
 
-def grade_task(task: Task, settings: Settings) -> Line:
+def grade_task(file: HandedIn, settings: Settings) -> Line:
     """Grade one file, here in this process, with the warm worker of this thread.
 
     Raises:
         CannotGrade: through no fault of the notebook: this process is not fit to grade any.
     """
-    return get_ready(settings).grade(task)
+    return get_ready(settings).grade(file)
 
 
 def local_pool(settings: Settings, width: int) -> LocalPool:

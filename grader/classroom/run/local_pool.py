@@ -9,12 +9,13 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -26,9 +27,6 @@ T = TypeVar("T")
 
 JUDGE_SECONDS, JUDGE_BYTES = 60, 2 * 2**30
 """Processor time for a task, and memory beyond what its process has when it begins."""
-
-FILES_EACH = 32
-"""Pipes that a process takes here, and as many again."""
 
 SAFE_PATH = "PYTHONSAFEPATH"
 
@@ -51,11 +49,10 @@ def usable_cores() -> int:
     return cores
 
 
-class LocalPool(Executor):
-    """One `ProcessPoolExecutor` a core, each of one process that has at most one task.
+class LocalPool(ThreadPoolExecutor):
+    """At most `width` processes, and as many threads here that hand each of them a task at a time.
 
-    When a process dies, the task it was at fails with `Died`, and another process takes the dead
-    one's place; a task that it had not begun fails with `Displaced`.
+    When a process dies, the task it was at fails with `Died`; the next task gets another process.
 
     Args:
         width: the most processes; one starts when there is a task for it.
@@ -67,179 +64,165 @@ class LocalPool(Executor):
     def __init__(
         self, width: int, ready: Callable[[], object], patience: float, preload: str = ""
     ) -> None:
+        super().__init__(width)
         self.capacity = width
         self._ready, self._patience = ready, patience
         self._context = _context(preload)
-        _allow_files(width * FILES_EACH)
         self._lock = threading.Lock()
-        self._false_starts = 0
-        self._failure: CannotGrade | None = None
         self._closed = False
-        self._workers = [self._new_worker()]
+        self._workers: set[_Worker] = set()
+        # Here, as long as this process has no other thread: forked, a thread's locks stay locked.
+        self._idle = [] if preload else [self._new_worker()]
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Give a task to a process that has none; there are never more tasks than `capacity`.
+        """Give a task to a process that has none; the future raises Died if the process is lost.
 
-        This and the other methods are for one thread only.
+        It raises CannotGrade if none can be had.
         """
-        self.look_after()
-        outer: Future[T] = Future()
-        idle = [worker for worker in self._workers if worker.task is None]
-        if idle:
-            worker = min(idle, key=lambda worker: worker.process is None)
-        else:
-            assert len(self._workers) < self.capacity, "more tasks than processes"
-            worker = self._new_worker()
-            self._workers.append(worker)
-        with self._lock:
-            worker.task, worker.since = outer, time.monotonic()
-        # Without the lock: while an executor calls back, it may hold one that `submit` wants.
-        try:
-            inner = worker.executor.submit(_within, self._patience, fn, *args, **kwargs)
-        except BrokenExecutor:  # its process died this very moment
-            with self._lock:
-                worker.broken = True
-            outer.set_exception(Displaced())
-            return outer
-        inner.add_done_callback(partial(self._pass_on, worker, outer))
-        return outer
+        return super().submit(self._in_process, partial(fn, *args, **kwargs))
 
     def look_after(self) -> None:
-        """Replace processes that died, give up those that hang.
-
-        Raises:
-            CannotGrade: processes do not start.
-        """
-        with self._lock:
-            if self._failure is not None:
-                raise self._failure
-            broken = [number for number, worker in enumerate(self._workers) if worker.broken]
-            late = time.monotonic() - self._patience
-            for worker in self._workers:
-                if (worker.task or worker.process is None) and worker.since < late:
-                    worker.given_up = True
-                    worker.end()
-        for number in broken:
-            self._workers[number].end()
-            self._workers[number].executor.shutdown(wait=False)
-            self._workers[number] = self._new_worker()
+        """Do nothing: each thread looks after its process."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End all processes at once; what they were at is not waited for."""
         with self._lock:
             self._closed = True
-            workers = list(self._workers)
-        for worker in workers:
-            worker.end()
-        for worker in workers:
-            worker.executor.shutdown(wait=wait, cancel_futures=True)
+            for worker in self._workers:
+                worker.process.kill()
+        super().shutdown(wait=wait, cancel_futures=True)
+
+    def _in_process(self, task: Callable[[], T]) -> T:
+        worker = self._ready_worker()
+        try:
+            return worker.do(task, self._patience)
+        except Died:
+            self._drop(worker)
+            raise
+        finally:
+            if worker in self._workers:
+                self._idle.append(worker)
+
+    def _ready_worker(self) -> _Worker:
+        for trial in range(FALSE_STARTS):
+            time.sleep(trial * PAUSE_SECONDS)
+            try:
+                worker = self._idle_worker() or self._new_worker()
+                try:
+                    worker.get_ready(self._patience)
+                except BaseException:
+                    self._drop(worker)
+                    raise
+                return worker
+            except (OSError, EOFError, Died) as error:  # EOF: what forks them was killed
+                failure = error
+            except (CannotGrade, Displaced):
+                raise
+            except Exception as error:
+                raise CannotGrade(
+                    f"No notebook can be graded on this machine: {type(error).__name__}: {error}."
+                ) from error
+        if isinstance(failure, Died):
+            raise CannotGrade(
+                f"{FALSE_STARTS} processes in a row ended before they could grade anything: is "
+                "there enough memory? With fewer of them (--jobs) there may be."
+            )
+        raise CannotGrade(
+            f"No more processes can be started here ({failure}): with fewer of them (--jobs) it "
+            "may work."
+        )
+
+    def _idle_worker(self) -> _Worker | None:
+        with suppress(IndexError):
+            while True:
+                worker = self._idle.pop()
+                if worker.process.is_alive():
+                    return worker
+                self._drop(worker)
+        return None
 
     def _new_worker(self) -> _Worker:
-        for trial in range(1, FALSE_STARTS + 1):
-            try:
-                with _undisturbed():
-                    worker = _Worker(self._context, self._ready)
-            except (OSError, EOFError) as error:  # EOF: the process that forks them was killed
-                if trial == FALSE_STARTS:
-                    raise CannotGrade(
-                        f"No more processes can be started here ({error}): with fewer of them "
-                        "(--jobs) it may work."
-                    ) from error
-                # A process that is being killed takes no more requests, but is not gone yet.
-                time.sleep(trial * PAUSE_SECONDS)
-            else:
-                break
-        worker.readiness.add_done_callback(partial(self._started, worker))
-        return worker
+        with self._lock, _undisturbed():
+            if self._closed:
+                raise Displaced
+            worker = _Worker(self._context, self._ready)
+            self._workers.add(worker)
+            return worker
 
-    def _started(self, worker: _Worker, readiness: Future[int]) -> None:
+    def _drop(self, worker: _Worker) -> None:
         with self._lock:
-            worker.since = time.monotonic()
-            if self._closed or readiness.cancelled():
-                return
-            error = readiness.exception()
-            if error is None:
-                worker.process = readiness.result()
-                self._false_starts = 0
-                return
-            worker.broken = True
-            self._false_starts += 1
-            if isinstance(error, CannotGrade):
-                self._failure = error
-            elif not isinstance(error, BrokenExecutor):
-                self._failure = CannotGrade(
-                    f"No notebook can be graded on this machine: {type(error).__name__}: {error}."
-                )
-            elif self._false_starts >= FALSE_STARTS:
-                self._failure = CannotGrade(
-                    f"{FALSE_STARTS} processes in a row ended before they could grade anything: is "
-                    "there enough memory? With fewer of them (--jobs) there may be."
-                )
-
-    def _pass_on(self, worker: _Worker, outer: Future[T], inner: Future[T]) -> None:
-        """Tell what became of a task; runs in the thread that looks after the process."""
-        error = None if inner.cancelled() else inner.exception()
-        with self._lock:
-            worker.task, worker.since = None, time.monotonic()
-            if isinstance(error, BrokenExecutor):
-                worker.broken = True
-        if inner.cancelled():
-            outer.set_exception(Displaced())
-        elif isinstance(error, BrokenExecutor):
-            # What took far too long once is not given as much time again but alone.
-            died = Died(times=2 if worker.given_up else 1)
-            outer.set_exception(Displaced() if worker.process is None else died)
-        elif error is not None:
-            outer.set_exception(error)
-        else:
-            outer.set_result(inner.result())
+            self._workers.discard(worker)
+        worker.end()
 
 
 class _Worker:
-    """A process of the pool, and its task.
+    """A process of the pool, and the pipe on which it gets tasks and answers them."""
 
-    `since` is when it was given that, or had nothing more to do; `process` is its number, from when
-    it is ready. What is not set once and for all wants the pool's lock.
-    """
-
-    def __init__(self, context: BaseContext, ready: Callable[[], object]) -> None:
-        # The process ends when this pipe does: closed, or gone with this process, however it ended.
-        end, self._pipe = context.Pipe(duplex=False)
-        self.task: Future[Any] | None = None
-        self.since = time.monotonic()
-        self.process: int | None = None
-        self.broken = self.given_up = False
-        self.executor = ProcessPoolExecutor(1, context, initializer=_begin, initargs=(end,))
-        self.readiness = self.executor.submit(_get_ready, ready)
+    def __init__(self, context: Any, ready: Callable[[], object]) -> None:
+        self._pipe, end = context.Pipe()
+        self._is_ready = False
+        self.process = context.Process(target=_serve, args=(end, ready))
+        self.process.start()
         end.close()
 
+    def get_ready(self, patience: float) -> None:
+        """Wait until `ready` was called in it; raises what that raised, or Died."""
+        self._is_ready = self._is_ready or self._answer(patience) is not None
+
+    def do(self, task: Callable[[], T], patience: float) -> T:
+        """Have a task done; raises what it raises, or Died where the process is lost over it."""
+        with suppress(BrokenPipeError):  # it has died, as the answer will say
+            self._pipe.send((patience, task))
+        result: T = self._answer(patience)
+        return result
+
     def end(self) -> None:
-        """Let the process end at once, whatever it does."""
+        """End the process at once, whatever it does."""
+        # Amid a hopeless regular expression no thread of its own could end it.
+        self.process.kill()
+        self.process.join()
         self._pipe.close()
-        if self.process is not None and not self.broken:
-            with suppress(OSError):
-                # Amid a hopeless regular expression no thread of its would notice the pipe.
-                os.kill(self.process, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+    def _answer(self, patience: float) -> Any:
+        try:
+            if not self._pipe.poll(patience):
+                # What took far too long once is not given as much time again but alone.
+                raise Died(times=2)
+            error, result = self._pipe.recv()
+        except (EOFError, ConnectionError):
+            raise Died from None
+        if error is not None:
+            raise error
+        return result
 
 
-def _begin(pipe: Connection) -> None:
-    """Begin a process of the pool, which ends when the pipe is closed."""
+def _serve(pipe: Connection, ready: Callable[[], object]) -> None:
+    """Be a process of the pool, until its parent closes the pipe or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):
         # Should memory run out, this process is to be killed, not the one that writes the results.
         Path("/proc/self/oom_score_adj").write_text("500")
-    threading.Thread(target=_end_with, args=(pipe,), daemon=True).start()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _reply(pipe, lambda: ready() is None)
+    with suppress(EOFError):
+        while True:
+            _reply(pipe, partial(_within, *pipe.recv()))
 
 
-def _end_with(pipe: Connection) -> None:
-    wait([pipe])
-    os._exit(1)  # whatever the process is at; its worker ends when the pipes between them do
+def _reply(pipe: Connection, do: Callable[[], object]) -> None:
+    answer: tuple[BaseException | None, object]
+    try:
+        answer = None, do()
+    except BaseException as error:
+        answer = error, None
+    pipe.send(answer)
 
 
-def _get_ready(ready: Callable[[], object]) -> int:
-    """Get ready; the process's number is returned."""
-    ready()
-    return os.getpid()
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)  # whatever this process is at; its worker ends when the pipes between them do
 
 
 def _within(seconds: float, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -264,24 +247,14 @@ def _context(preload: str) -> BaseContext:
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
     if not preload:
+        # In place of one that died, while the threads that there are wait for it.
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
         return multiprocessing.get_context("fork")
     # Torch is imported once, by a process that is forked for each of the pool: the others share
     # that memory, and one that died is replaced in no time.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([preload])
     return context
-
-
-def _allow_files(count: int) -> None:
-    """Raise the number of files this process may open, low for the sake of old programs."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = 1024 + count
-        if soft != resource.RLIM_INFINITY and soft < wanted:
-            most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 @contextmanager

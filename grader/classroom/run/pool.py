@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 from grader.user_error import UserError
 
 if TYPE_CHECKING:
+    from grader.classroom.intake.class_folder import HandedIn
     from grader.classroom.run.line import Line
     from grader.classroom.run.settings import Settings
-    from grader.classroom.run.task import Task
 
-Grade = Callable[["Task", "Settings"], "Line"]
+Grade = Callable[["HandedIn", "Settings"], "Line"]
 
 
 class Pool(Protocol):
@@ -21,12 +21,12 @@ class Pool(Protocol):
 
     @property
     def capacity(self) -> int:
-        """So many tasks keep it busy; it is never given more."""
+        """So many files keep it busy; it is never given more."""
 
     def look_after(self) -> None:
         """Mend what can be mended; raises CannotGrade for the rest."""
 
-    def submit(self, fn: Grade, task: Task, settings: Settings, /) -> Future[Line]:
+    def submit(self, fn: Grade, file: HandedIn, settings: Settings, /) -> Future[Line]:
         """As an Executor does; the future raises Died or Displaced when a process is lost."""
 
     def shutdown(self, *, cancel_futures: bool) -> None:

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.line import Brief, Line, file_text, grading_text, read_brief, read_line
 from grader.classroom.run.settings import Settings, as_text, reconciled
-from grader.classroom.run.task import Stamp, Task
 from grader.submission.notebook_file import shown
 from grader.user_error import UserError
 from grader.whole_file import whole_file
@@ -136,25 +135,25 @@ class Results:
                 f"{len(known):,} files is in this folder. Choose another --out."
             )
 
-    def unchanged(self, id_: str, stamp: Stamp | None) -> tuple[str | None] | None:
+    def unchanged(self, id_: str, stamp: str | None) -> tuple[str | None] | None:
         """The error, if any, of a file that looks as it did when it was read; None if unknown."""
         query = "SELECT error FROM result WHERE id = ? AND stamp = ?"
-        return self._first(query, _plain(id_), _stamp_text(stamp))
+        return self._first(query, _plain(id_), stamp)
 
-    def known(self, task: Task) -> tuple[str | None] | None:
+    def known(self, file: HandedIn) -> tuple[str | None] | None:
         """The error, if any, of a file whose result is about what was just read; None if not."""
         query = (
             "SELECT error FROM result WHERE id = ? AND sha256 IS ? "
             "AND (sha256 IS NOT NULL OR error = ?)"
         )
-        found = self._first(query, _plain(task.file.id), task.file.sha256, _plain(task.refusal))
-        if found is not None and self.unchanged(task.file.id, task.stamp) is None:
+        found = self._first(query, _plain(file.id), file.sha256, _plain(file.reason))
+        if found is not None and self.unchanged(file.id, file.stamp) is None:
             with self._transaction():
-                values = _stamp_text(task.stamp), _plain(task.file.id)
+                values = file.stamp, _plain(file.id)
                 self._db.execute("UPDATE result SET stamp = ? WHERE id = ?", values)
         return found
 
-    def add(self, line: Line, stamp: Stamp | None = None) -> None:
+    def add(self, line: Line, stamp: str | None = None) -> None:
         """Write a line, in place of an earlier one, which is kept aside.
 
         `stamp` is that of the file from before it was read.
@@ -164,7 +163,7 @@ class Results:
         """
         file = line.file
         id_, error = _plain(file.id), line.error and _plain(line.error)
-        row = (id_, file_text(file), file.sha256, _stamp_text(stamp), error, grading_text(line))
+        row = (id_, file_text(file), file.sha256, stamp, error, grading_text(line))
         with self._transaction():
             self._set_aside(id_)
             self._db.execute("INSERT INTO result VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -273,7 +272,3 @@ class Results:
 def _plain(text: str) -> str:
     """The text with half a surrogate pair spelled out, as SQLite takes it."""
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _stamp_text(stamp: Stamp | None) -> str | None:
-    return stamp and " ".join(map(str, stamp))

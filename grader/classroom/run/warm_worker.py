@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +12,10 @@ import torch
 from torch import Tensor
 
 from grader.answer.parse import AnswerCell
+from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.run.line import Line, error_line, provenance
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, installed_versions
-from grader.classroom.run.task import Task
 from grader.execution.runner import Runner
 from grader.execution.sandbox import NoSandbox, Sandbox
 from grader.grading.grade import grade, grade_exercise
@@ -66,18 +67,18 @@ class WarmWorker:
             raise CannotGrade(f"On {platform.node()}: {error}") from None
         self._try_out()
 
-    def grade(self, task: Task) -> Line:
+    def grade(self, file: HandedIn) -> Line:
         """Grade one file; for errors see `grader.classroom.run.grade_task`."""
         began = time.perf_counter()
+        data, file = file.data, replace(file, data=b"")
         settings, runner = self.settings, self._runner
 
         def failed(kind: str, sentence: str) -> Line:
             run = provenance(settings, time.perf_counter() - began)
-            return error_line(task.file, kind, sentence, run)
+            return error_line(file, kind, sentence, run)
 
         try:
-            path = Path(task.file.path)
-            submission = submission_in(task.data, path, settings.course, solved=False)
+            submission = submission_in(data, Path(file.path), settings.course, solved=False)
             exercises = exercises_of(settings.course, submission.notebook)
             asked = exercises, submission.cells, runner, settings.seed
             report = grade(*asked, wary=True)
@@ -93,10 +94,10 @@ class WarmWorker:
         except CannotGrade:
             raise
         except Exception as error:  # the other notebooks are graded all the same
-            return failed(*_own_failure(task.file.path, error))
+            return failed(*_own_failure(file.path, error))
         report = complete(submission, report, exercises)
         run = provenance(settings, time.perf_counter() - began)
-        return Line(task.file, run, report.flags, report)
+        return Line(file, run, report.flags, report)
 
     def close(self) -> None:
         """End the worker."""

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from grader.classroom.intake.class_folder import HandedIn
-from grader.classroom.run import class_run, task
+from grader.classroom.run import class_run, read_file
 from grader.classroom.run.class_run import Run, Stop
 from grader.classroom.run.pool import CannotGrade, Died, Displaced
 from grader.classroom.run.results import EXPORT, Results
-from grader.classroom.run.task import Task, make_task
 from tests.helpers.fake_grading import (
     InlinePool,
     class_in,
@@ -67,11 +66,11 @@ def test_no_more_is_read_than_the_pool_can_take(
     make_class(tmp_path / "class", {f"{number:03}": "1" for number in range(50)})
     pool, read_ahead = InlinePool(), []
 
-    def counting(*arguments: Any) -> Task:
+    def counting(*arguments: Any) -> HandedIn:
         read_ahead.append(len(pool.seen))
-        return make_task(*arguments)
+        return read_file.read_file(*arguments)
 
-    monkeypatch.setattr(class_run, "make_task", counting)
+    monkeypatch.setattr(class_run, "read_file", counting)
     grade(tmp_path / "class", pool, tmp_path / "results.sqlite")
     assert pool.most == pool.capacity
     # The n-th file is read only when those before it are handed out.
@@ -85,15 +84,17 @@ def test_a_file_that_looks_as_it_did_is_not_read_again(
     results = tmp_path / "results.sqlite"
     make_class(tmp_path / "class", WORDS)
     long_ago = time.time() - 3600
-    monkeypatch.setattr(task, "SETTLED_SECONDS", -1)  # this test does not wait for its files to age
+    monkeypatch.setattr(
+        read_file, "SETTLED_SECONDS", -1
+    )  # this test does not wait for its files to age
     grade(tmp_path / "class", InlinePool(), results)
     read: list[str] = []
 
-    def reading(file: HandedIn, root: Path) -> Task:
+    def reading(file: HandedIn, root: Path) -> HandedIn:
         read.append(file.id)
-        return make_task(file, root)
+        return read_file.read_file(file, root)
 
-    monkeypatch.setattr(class_run, "make_task", reading)
+    monkeypatch.setattr(class_run, "read_file", reading)
     assert grade(tmp_path / "class", InlinePool(), results).tally.kept == 3
     assert read == []
     os.utime(tmp_path / "class" / "b", (long_ago, long_ago))
@@ -109,7 +110,7 @@ def test_a_file_changed_just_now_is_read_again(
     results = tmp_path / "results.sqlite"
     make_class(tmp_path / "class", WORDS)
     grade(tmp_path / "class", InlinePool(), results)
-    monkeypatch.setattr(class_run, "make_task", lambda *_: pytest.fail("it is read"))
+    monkeypatch.setattr(class_run, "read_file", lambda *_: pytest.fail("it is read"))
     with pytest.raises(pytest.fail.Exception, match="it is read"):
         grade(tmp_path / "class", InlinePool(), results)
 

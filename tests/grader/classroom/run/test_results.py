@@ -24,7 +24,6 @@ from grader.classroom.run.results import (
     Results,
 )
 from grader.classroom.run.settings import OtherSettings, Settings, Versions
-from grader.classroom.run.task import Stamp, Task
 from grader.worker.terms import Limits
 from tests.helpers.fake_grading import fake_line
 from tests.helpers.lines import SETTINGS, graded, journal, unreadable
@@ -72,8 +71,8 @@ def test_the_latest_line_counts(results: Results) -> None:
     for line in (make_line("a", 0), make_line("a", 2, "bb")):
         results.add(line)
     assert results.line("a") == make_line("a", 2, "bb")
-    assert results.known(Task(make_file("a", "bb"))) == (None,)
-    assert results.known(Task(make_file("a", "aa"))) is None
+    assert results.known(make_file("a", "bb")) == (None,)
+    assert results.known(make_file("a", "aa")) is None
 
 
 @pytest.mark.parametrize(
@@ -84,15 +83,15 @@ def test_a_file_without_a_hash_is_known_by_its_sentence(
 ) -> None:
     file = make_file("a", None)
     results.add(error_line(file, "unreadable", "It is a link.", RUN))
-    assert results.known(Task(file, refusal=sentence)) == (("It is a link.",) if same else None)
+    assert results.known(replace(file, reason=sentence)) == (("It is a link.",) if same else None)
 
 
 def test_a_file_is_known_by_its_looks(results: Results) -> None:
-    stamp = Stamp(1, 2, 3, 4)
+    stamp = "1 2 3 4"
     results.add(make_line("a"), stamp)
     results.add(make_line("b"))
     assert results.unchanged("a", stamp) == (None,)
-    assert results.unchanged("a", stamp._replace(size=2)) is None
+    assert results.unchanged("a", "2 2 3 4") is None
     assert results.unchanged("b", None) is None
 
 

@@ -14,7 +14,6 @@ from grader.classroom.run.grade_task import get_ready, grade_task
 from grader.classroom.run.line import Line, file_text, grading_text, read_line
 from grader.classroom.run.pool import CannotGrade
 from grader.classroom.run.settings import Settings, Versions, installed_versions
-from grader.classroom.run.task import Task
 from grader.classroom.run.warm_worker import WarmWorker
 from grader.execution.runner import Runner, WorkerLost
 from grader.grading.grade import grade as grade_notebook
@@ -67,7 +66,7 @@ def worker(unlucky: Unlucky) -> WarmWorker:
 
 
 def grade(worker: WarmWorker, data: bytes) -> Line:
-    line = worker.grade(Task(FILE, data))
+    line = worker.grade(replace(FILE, data=data))
     file, found = file_text(line.file), grading_text(line)
     assert (file + found).isascii()
     again = read_line(f"{file[:-1]},{found[1:]}")
@@ -201,7 +200,7 @@ def test_a_worker_stays_until_it_is_closed_or_settings_change(
     second = get_ready(replace(SETTINGS, seed=22))
     assert first.closed
     second.close()
-    assert score(grade_task(Task(FILE, SOLUTION), SETTINGS)) == 2
+    assert score(grade_task(replace(FILE, data=SOLUTION), SETTINGS)) == 2
     get_ready(SETTINGS).close()
 
 

@@ -1,4 +1,4 @@
-"""A task: one file handed in, read without following where it may lead, for a process to grade."""
+"""A file handed in, read without following where it may lead."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import os
 import stat
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from grader.classroom.intake.archives import read_member
 from grader.classroom.intake.class_folder import HandedIn
@@ -32,42 +31,19 @@ SETTLED_SECONDS = 2.0
 systems keep times in steps of two seconds."""
 
 
-class Stamp(NamedTuple):
-    """What the file system says of a file; as long as that is the same, so is what it holds."""
-
-    size: int
-    modified: int
-    changed: int
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A file's bytes with what the folder says about it: no other machine need see the folder.
-
-    A file that could not be read has no bytes and no hash, but a sentence: `refusal`. `stamp` is
-    from before it was read.
-    """
-
-    file: HandedIn
-    data: bytes = b""
-    refusal: str = ""
-    stamp: Stamp | None = None
-
-
-def make_task(file: HandedIn, root: Path) -> Task:
-    """Read a file handed in; whatever it is, there is a task."""
-    stamp = stamp_of(file, root)
+def read_file(file: HandedIn, root: Path) -> HandedIn:
+    """The file with its data and what they are called by, or with the reason why it has none."""
     if file.reason:
-        return Task(file, refusal=file.reason)
+        return file
+    stamp = stamp_of(file, root)
     try:
         data = read_handed_in(root, file.parts, Path(file.path))
     except UnreadableNotebook as error:
-        return Task(file, refusal=str(error))
-    return Task(replace(file, sha256=hashlib.sha256(data).hexdigest()), data, stamp=stamp)
+        return replace(file, reason=str(error))
+    return replace(file, sha256=hashlib.sha256(data).hexdigest(), data=data, stamp=stamp)
 
 
-def stamp_of(file: HandedIn, root: Path) -> Stamp | None:
+def stamp_of(file: HandedIn, root: Path) -> str | None:
     """The stamp of a file handed in; None of what is no file, or was changed just now."""
     if not file.parts:
         return None
@@ -78,7 +54,7 @@ def stamp_of(file: HandedIn, root: Path) -> Stamp | None:
     last = max(status.st_mtime, status.st_ctime)
     if not stat.S_ISREG(status.st_mode) or time.time() - last < SETTLED_SECONDS:
         return None
-    return Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 
 def read_handed_in(root: Path, parts: Parts, name: Path) -> bytes:

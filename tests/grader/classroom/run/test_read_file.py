@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.intake.walk import Parts
-from grader.classroom.run import task
-from grader.classroom.run.task import read_handed_in
+from grader.classroom.run import read_file
+from grader.classroom.run.read_file import read_handed_in
 from grader.submission.notebook_file import LARGEST_FILE, UnreadableNotebook, refuse_unfit
 
 NAME = "ada/a.ipynb"
@@ -109,7 +109,7 @@ def test_a_link_that_takes_a_files_place_is_not_followed(
         path.unlink()
         link_out(path)
 
-    monkeypatch.setattr(task, "refuse_unfit", look_then_swap)
+    monkeypatch.setattr(read_file, "refuse_unfit", look_then_swap)
     with pytest.raises(UnreadableNotebook, match="too many levels of symbolic links"):
         read(root)
 
@@ -127,7 +127,7 @@ def test_a_pipe_that_takes_a_files_place_is_not_waited_for(
             path.unlink()
             os.mkfifo(path)
 
-    monkeypatch.setattr(task, "refuse_unfit", look_then_swap)
+    monkeypatch.setattr(read_file, "refuse_unfit", look_then_swap)
     with pytest.raises(UnreadableNotebook, match="is not a regular file"):
         read(root)
 

@@ -6,11 +6,14 @@ import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 
-from grader.classroom.intake.class_folder import Remark
+from grader.printable import counted, listed, printable
 
 _TABLE: Mapping[str, Mapping[str, str]] = tomllib.loads(
     files(__package__).joinpath("notices.toml").read_text(encoding="utf-8")
 )
+
+MOST_NAMED = 5
+"""So many are named where there may be thousands."""
 
 
 class Notice(str):
@@ -18,14 +21,37 @@ class Notice(str):
 
     code: str
     arguments: Mapping[str, object]
+    kind = "warning"
 
     def __new__(cls, code: str, **arguments: object) -> Notice:
-        """Word the notice; raises KeyError where the table has no row for the code."""
-        rows = _TABLE["remark" if issubclass(cls, Remark) else "warning"]
-        notice = super().__new__(cls, rows[code].format(**arguments))
+        """Word the notice; raises KeyError where the table has no row for the code.
+
+        A number is counted by the noun behind the colon, "{files:file}", and of a list the first
+        are named, with the word behind the colon before the last.
+        """
+        words = {name: _as_words(value) for name, value in arguments.items()}
+        notice = super().__new__(cls, _TABLE[cls.kind][code].format(**words))
         notice.code, notice.arguments = code, arguments
         return notice
 
 
-class Note(Notice, Remark):
+class Note(Notice):
     """A notice of something that is as it should be: `--quiet` leaves it out."""
+
+    kind = "remark"
+
+
+class _Number(int):
+    def __format__(self, noun: str) -> str:
+        return counted(int(self), noun) if noun else f"{int(self):,}"
+
+
+class _Names(tuple[str, ...]):
+    def __format__(self, last: str) -> str:
+        return listed(map(printable, self), last or "and", most=MOST_NAMED)
+
+
+def _as_words(value: object) -> object:
+    if isinstance(value, int):
+        return _Number(value)
+    return _Names(value) if isinstance(value, list) else value

@@ -20,7 +20,8 @@ from grader.classroom.class_settings import REMEMBERED, SETTINGS, read_settings,
 from grader.classroom.gradebook.make_cell import Attempts
 from grader.classroom.gradebook.platform_form import Scale
 from grader.classroom.gradebook.rubric import example_rubric as example_rubric_of
-from grader.classroom.intake.class_folder import ClassFolder, Remark
+from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.notices import Note
 from grader.classroom.run.class_run import Run, Stop, Tally
 from grader.classroom.run.display import Show, as_clock, bar_on, lines_to
 from grader.classroom.run.grade_task import grade_task, local_pool
@@ -229,7 +230,7 @@ def _grade(order: Order, context: click.Context) -> int:
     )
 
     def tell(sentence: str) -> None:
-        if not (order.quiet and isinstance(sentence, Remark)):
+        if not (order.quiet and isinstance(sentence, Note)):
             complain(sentence)
 
     for notice in class_folder.notices:
@@ -286,8 +287,8 @@ def _grade(order: Order, context: click.Context) -> int:
                 "command writes the rest."
             )
             raise
-        for notice in book.notices:
-            tell(notice)
+        for said in book.notices:
+            tell(said)
         if book.changed:
             complain(book.changed)
     if not order.quiet:

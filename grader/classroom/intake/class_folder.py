@@ -8,21 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.classroom.intake.walk import Parts
+from grader.classroom.notices import Notice
 from grader.classroom.spreadsheet import CsvForm
 from grader.user_error import UserError, reason
 
 
 class UnreadableClass(UserError):
     """A folder that is no class of students, or a class list that cannot be read."""
-
-
-class Remark(str):
-    """A sentence of something that is as it should be, or as the instructor said.
-
-    `grader grade --quiet` says the other sentences only.
-    """
-
-    __slots__ = ()
 
 
 @contextmanager
@@ -116,15 +108,14 @@ class Roster:
 class ClassFolder:
     """Who is in the class, and what was handed in, both sorted by the student's id.
 
-    `root` is the folder that ids are paths in. `notices` are sentences for the instructor, some
-    of them remarks. `doubt` is the sentence why the class list may be the wrong one, "" where
-    nothing speaks for that.
+    `root` is the folder that ids are paths in; `notices` are for the instructor. `doubt` is the
+    sentence why the class list may be the wrong one, "" where nothing speaks for that.
     """
 
     root: Path
     convention: str
     students: tuple[Student, ...]
     handed_in: tuple[HandedIn, ...]
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     roster: Roster | None = None
     doubt: str = ""

@@ -12,19 +12,10 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from grader.classroom.intake.about_folder import (
-    SHOWN,
-    about_time,
-    about_times,
-    left_out,
-    named,
-    spelled_twice,
-    times_in,
-)
+from grader.classroom.intake.about_folder import about_files, about_time, about_times, times_in
 from grader.classroom.intake.class_folder import (
     ClassFolder,
     HandedIn,
-    Remark,
     Student,
     UnreadableClass,
     explained,
@@ -54,6 +45,7 @@ from grader.classroom.intake.platform_layouts import (
 from grader.classroom.intake.roster_file import ClassList, read_roster
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
 from grader.classroom.intake.walk import Parts, Tree, as_text, walk
+from grader.classroom.notices import MOST_NAMED, Note, Notice
 from grader.printable import counted, printable
 from grader.program.course import Course
 from grader.submission.notebook_file import shown
@@ -137,13 +129,11 @@ def read_class(
         students = [student for student in students if student.id != classes.tester]
         left = [item for item in handed_in if item.student != classes.tester]
         if tried := len(handed_in) - len(left):
-            said = f"Left out: {counted(tried, 'file')} of Canvas's Test Student."
-            about_people.append(Remark(said))
+            about_people.append(Note("test-student", files=tried))
         handed_in = left
     notices = [
         *seen.notices,
-        *spelled_twice(tree),
-        *left_out(tree, {*seen.used, *(file.parts for file in instead)}),
+        *about_files(tree, {*seen.used, *(file.parts for file in instead)}),
         *(classes.notices if classes else ()),
         *about_people,
         *(about_times(times, unclear, students) if due is not None else ()),
@@ -174,16 +164,13 @@ def _doubt(handed_in: Iterable[HandedIn], classes: ClassList) -> str:
     )
 
 
-def _damaged_ids(strangers: Iterable[str], classes: ClassList) -> Iterator[str]:
+def _damaged_ids(strangers: Iterable[str], classes: ClassList) -> Iterator[Notice]:
     """Say if a spreadsheet may have changed the ids in the class list."""
     listed = {known["id"].removesuffix(".0"): known["id"] for known in classes.known}
     for id_ in sorted(strangers):
         short = id_.lstrip("0")
         if short and id_ not in listed.values() and short in listed:
-            yield (
-                f"{printable(id_)!r} may be {printable(listed[short])!r} in the class list: did a "
-                "spreadsheet change the ids? Export the list again, and do not save it with Excel."
-            )
+            yield Notice("changed-id", id=printable(id_), listed=printable(listed[short]))
             return
 
 
@@ -226,7 +213,7 @@ def _nothing_in(tree: Tree) -> str:
 
 def _identify(
     submitters: Sequence[Submitter], classes: ClassList | None, matcher: Matcher | None
-) -> tuple[list[Student], dict[Submitter, str], list[str]]:
+) -> tuple[list[Student], dict[Submitter, str], list[Notice]]:
     """The students, what each submitter is called among them, and what was not clear."""
     students = {student.id: student for student in classes.students} if classes else {}
     matches = _match(submitters, matcher) if matcher else {}
@@ -248,10 +235,7 @@ def _identify(
         called[who] = made_up[who.id]
     notices = list(_unclear(matches))
     if classes and strangers:
-        notices.append(
-            "Not in the class list, but with files or a folder: "
-            f"{named([who.name or who.id for who in strangers])}."
-        )
+        notices.append(Notice("strangers", names=[who.name or who.id for who in strangers]))
         notices += _damaged_ids((key for who in strangers for key in (who.id, *who.keys)), classes)
     return list(students.values()), called, notices
 
@@ -277,15 +261,13 @@ def _match(submitters: Iterable[Submitter], matcher: Matcher) -> dict[Submitter,
     }
 
 
-def _unclear(matches: dict[Submitter, Match]) -> Iterator[str]:
+def _unclear(matches: dict[Submitter, Match]) -> Iterator[Notice]:
     unclear = [(who, match) for who, match in matches.items() if match.among]
-    for who, match in unclear[:SHOWN]:
-        yield (
-            f"Whether {printable(who.name or who.id)!r} is {named(match.among, 'or')} of the "
-            "class list cannot be told: each has a row."
-        )
-    if len(unclear) > SHOWN:
-        yield f"Of {len(unclear) - SHOWN} more it cannot be told who of the class list they are."
+    for who, match in unclear[:MOST_NAMED]:
+        name = printable(who.name or who.id)
+        yield Notice("unclear", who=name, students=[*match.among])
+    if more := len(unclear[MOST_NAMED:]):
+        yield Notice("more-unclear", number=more)
 
 
 def _somebodys(seen: Sightings, matcher: Matcher | None) -> Iterator[Sighting]:

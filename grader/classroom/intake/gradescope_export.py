@@ -10,11 +10,11 @@ from typing import Any
 import yaml
 
 from grader.classroom.intake.class_folder import UnreadableClass, explained
-from grader.classroom.intake.plain_layouts import file_sighting
+from grader.classroom.intake.plain_layouts import sighted
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter, attempt_of
 from grader.classroom.intake.times import as_instant
 from grader.classroom.intake.walk import Parts, Tree
-from grader.printable import counted
+from grader.classroom.notices import Notice
 from grader.submission.notebook_file import shown
 
 GRADESCOPE = "Gradescope export"
@@ -75,17 +75,11 @@ def read_gradescope(tree: Tree) -> Sightings:
         submitted = as_instant(_text(entry.get(":created_at")))
         return Sighting(parts, who, submitted, attempt=attempt_of(parts[-1])) if who else None
 
-    listed = {parts: sighting(parts) for parts in tree.candidates}
-    files = [found or file_sighting(parts, tree) for parts, found in listed.items()]
-    notices = []
-    if unlisted := sum(found is None for found in listed.values()):
-        notices.append(
-            f"{METADATA} does not say who handed in {counted(unlisted, 'file')}: each stands under "
-            "the name of its folder."
-        )
     people = [who for entry in entries.values() for who in _submitters(entry)]
-    others = [found for parts in tree.others if (found := sighting(parts))]
-    return Sightings(GRADESCOPE, files, people, notices, frozenset(lists), others)
+    seen = sighted(GRADESCOPE, tree, sighting, people, used=lists)
+    if unlisted := sum(sighting(parts) is None for parts in tree.candidates):
+        seen.notices.append(Notice("unlisted", list=METADATA, files=unlisted))
+    return seen
 
 
 def _lists(tree: Tree) -> list[Parts]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from grader.classroom.intake.roster_file import ClassList
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
-from grader.printable import listed, printable
+from grader.classroom.notices import Notice
+from grader.printable import listed
 
 _KEY_ROLES = ("id", "login", "sis", "email", "local")
 _NUMBER = re.compile(r"(\d+)\D*\Z")
@@ -191,12 +192,7 @@ def choose_readings(seen: Sightings, matcher: Matcher | None) -> Sightings:
     rows = {who.id for file in (*files, *others) for who in file.submitters} - readings.keys()
     notices = [*seen.notices]
     if rows:
-        named = listed(map(printable, sorted(rows)), most=5)
-        notices.append(
-            "Some names of files can be read in several ways, so that these users may be one or the"
-            f" other, and each has a row of its own: {named}. A class list that has both their "
-            "numbers and their names (--roster) can tell, if nobody is missing from it."
-        )
+        notices.append(Notice("readings", users=sorted(rows)))
     return replace(seen, files=files, others=others, notices=notices)
 
 

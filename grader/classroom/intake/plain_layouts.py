@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
-from grader.classroom.intake.class_folder import Remark
 from grader.classroom.intake.sighting import (
     Sighting,
     Sightings,
@@ -19,7 +19,7 @@ from grader.classroom.intake.sighting import (
 )
 from grader.classroom.intake.times import TIMESTAMP, as_instant, names_its_zone, read_stamp
 from grader.classroom.intake.walk import Parts, Tree, stem
-from grader.printable import counted
+from grader.classroom.notices import Note, Notice
 
 FLAT = "one file a student"
 FOLDERS = "one folder a student"
@@ -48,31 +48,49 @@ def _notebook_name(notebooks: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(names)})(?![^\W_])", re.IGNORECASE)
 
 
-def read_file_names(tree: Tree) -> Sightings:
-    """The student of a file is its folder at the top, else what its own name says."""
+def sighted(
+    layout: str,
+    tree: Tree,
+    sighting: Callable[[Parts], Sighting | None],
+    people: Iterable[Submitter] = (),
+    notices: Iterable[Notice] = (),
+    used: Collection[Parts] = (),
+) -> Sightings:
+    """The folder by what `sighting` makes of each path; other notebooks are read by file names."""
+    files = [sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
+    others = [seen for p in tree.others if p not in used and (seen := sighting(p))]
+    return Sightings(layout, files, [*people], [*notices], frozenset(used), others)
+
+
+def stamps_in(tree: Tree) -> dict[Parts, str]:
+    """What the files called timestamp.txt say, by their paths."""
+    stamps = (parts for parts in tree.others if parts[-1] == TIMESTAMP)
+    return {parts: read_stamp(tree.root.joinpath(*parts)) for parts in stamps}
+
+
+def read_file_names(tree: Tree, begins: str = "") -> Sightings:
+    """The student of a file is its folder at the top, else what its own name says.
+
+    `begins` is what stands before the student in the names of all folders.
+    """
     tops = [parts[0] for parts in tree.folders if len(parts) == 1]
     with_files = {parts[0] for parts in tree.candidates if len(parts) > 1}
-    notices = []
+    notices = list[Notice]()
     if len(with_files) == 1 and len(tree.candidates) > len(tree.notebooks) and len(tops) == 1:
-        notices.append(
-            f"Everything lies in the one folder {spelled(tops[0])!r}, which is taken for one "
-            "student: if it holds the class, name that folder instead."
-        )
-    return Sightings(
-        FOLDERS if tops else FLAT,
-        [file_sighting(parts, tree) for parts in tree.candidates],
-        [owner_of(top) for top in tops],
-        notices,
-        others=[file_sighting(p, tree) for p in tree.others if p[-1] != TIMESTAMP],
-        sure=False,
-    )
+        notices.append(Notice("one-folder", folder=repr(spelled(tops[0]))))
+    layout = FOLDERS if tops else FLAT
+    people = [owner_of(top.removeprefix(begins)) for top in tops]
+    read = partial(file_sighting, tree=tree, begins=begins)
+    seen = sighted(layout, tree, read, people, notices)
+    others = [file for file in seen.others if file.parts[-1] != TIMESTAMP]
+    return replace(seen, others=others, sure=False)
 
 
-def file_sighting(parts: Parts, tree: Tree) -> Sighting:
+def file_sighting(parts: Parts, tree: Tree, begins: str = "") -> Sighting:
     """What the file's path tells where no platform's names do."""
     first, attempt = parts[0], attempt_of(parts[-1])
     if len(parts) > 1 and not first.lower().endswith(".zip"):
-        return Sighting(parts, (owner_of(first),), attempt=attempt)
+        return Sighting(parts, (owner_of(first.removeprefix(begins)),), attempt=attempt)
     name = stem(first)
     if name == first and "." in name.lstrip("."):  # not a notebook
         name = name.rpartition(".")[0]
@@ -108,8 +126,7 @@ def split_name(text: str, notebooks: tuple[str, ...]) -> tuple[str, int]:
 
 def _assignment(tree: Tree) -> str:
     """What the names of all clones begin with, up to a hyphen."""
-    tops = [parts[0] for parts in tree.folders if len(parts) == 1]
-    return common_beginning(tops, "-")
+    return common_beginning((parts[0] for parts in tree.folders if len(parts) == 1), "-")
 
 
 def github_tops(tree: Tree) -> set[str]:
@@ -119,18 +136,7 @@ def github_tops(tree: Tree) -> set[str]:
 
 def read_github(tree: Tree) -> Sightings:
     """The folders, by what stands in their names behind the assignment."""
-    begins = _assignment(tree)
-
-    def owner(who: Submitter) -> Submitter:
-        return owner_of(who.id.removeprefix(begins)) if who.folder else who
-
-    def file(seen: Sighting) -> Sighting:
-        return replace(seen, submitters=tuple(map(owner, seen.submitters)))
-
-    seen = read_file_names(tree)
-    files, others = [*map(file, seen.files)], [*map(file, seen.others)]
-    people = [*map(owner, seen.people)]
-    return replace(seen, layout=GITHUB, files=files, others=others, people=people)
+    return replace(read_file_names(tree, _assignment(tree)), layout=GITHUB)
 
 
 # nbgrader: submitted/STUDENT/ASSIGNMENT/NOTEBOOK.ipynb, and beside it the time.
@@ -162,12 +168,15 @@ def read_nbgrader(tree: Tree) -> Sightings:
     """The students' folders, and the times that nbgrader wrote beside the notebooks."""
     base = _base_of(tree) or ()
     depth = len(base)
-    stamps = [parts for parts in tree.others if parts[-1] == TIMESTAMP]
+    stamps = stamps_in(tree)
     times = {
-        parts[:-1]: read_stamp(tree.root.joinpath(*parts))
-        for parts in stamps
+        parts[:-1]: text
+        for parts, text in stamps.items()
         if parts[:depth] == base and len(parts) == depth + 3
     }
+
+    def is_inside(parts: Parts, deeper: int = 0) -> bool:
+        return parts[:depth] == base and len(parts) > depth + deeper
 
     def sighting(parts: Parts) -> Sighting:
         if len(parts) == depth + 1:
@@ -175,38 +184,21 @@ def read_nbgrader(tree: Tree) -> Sightings:
         submitted = as_instant(times.get(parts[: depth + 2], ""))
         return Sighting(parts, (owner_of(parts[depth]),), submitted, attempt=attempt_of(parts[-1]))
 
-    inside = [parts for parts in tree.candidates if parts[:depth] == base and len(parts) > depth]
-    outside = len(tree.candidates) - len(inside)
-    sightings = [*map(sighting, inside)]
-    others = [
-        sighting(parts)
-        for parts in tree.others
-        if parts[:depth] == base and len(parts) > depth + 1 and parts[-1] != TIMESTAMP
-    ]
-    have = {file.submitters for file in sightings}
+    inside = [parts for parts in tree.candidates if is_inside(parts)]
+    others = [parts for parts in tree.others if is_inside(parts, deeper=1)]
+    people = [owner_of(p[depth]) for p in tree.folders if is_inside(p) and len(p) == depth + 1]
+    own = replace(tree, candidates=inside, others=others)
+    seen = sighted(NBGRADER, own, sighting, people, used=stamps)
+    have = {file.submitters for file in seen.files}
     timed = [
         (file, times[file.parts[: depth + 2]])
-        for file in (*sightings, *(file for file in others if file.submitters not in have))
+        for file in (*seen.files, *(file for file in seen.others if file.submitters not in have))
         if file.parts[: depth + 2] in times
     ]
-    unclear = sum(file.submitted is None for file, _ in timed)
-    guessed = sum(bool(file.submitted) and not names_its_zone(time) for file, time in timed)
-    notices: list[str] = []
-    if outside:
-        notices.append(
-            Remark(
-                f"Not looked at, since nbgrader's or the course's own: {counted(outside, 'file')} "
-                f"outside {SUBMITTED}/."
-            )
-        )
-    if unclear:
-        files = counted(unclear, "file")
-        notices.append(f"{files} beside a {TIMESTAMP} that cannot be read as a time.")
-    if guessed:
-        notices.append(
-            f"The {TIMESTAMP} of {counted(guessed, 'file')} does not say which zone it is in, or "
-            "only by letters: read as UTC, as nbgrader does."
-        )
-    folders = [p[depth] for p in tree.folders if p[:depth] == base and len(p) == depth + 1]
-    people = [owner_of(name) for name in folders]
-    return Sightings(NBGRADER, sightings, people, notices, frozenset(stamps), others)
+    if outside := len(tree.candidates) - len(inside):
+        seen.notices.append(Note("outside", files=outside, folder=SUBMITTED))
+    if unclear := sum(file.submitted is None for file, _ in timed):
+        seen.notices.append(Notice("unread-stamp", files=unclear, stamp=TIMESTAMP))
+    if guessed := sum(bool(file.submitted) and not names_its_zone(time) for file, time in timed):
+        seen.notices.append(Notice("guessed-zone", files=guessed, stamp=TIMESTAMP))
+    return seen

@@ -8,8 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from grader.classroom.intake.class_folder import Remark
-from grader.classroom.intake.plain_layouts import file_sighting
+from grader.classroom.intake.plain_layouts import sighted, stamps_in
 from grader.classroom.intake.sighting import (
     Sighting,
     Sightings,
@@ -18,9 +17,9 @@ from grader.classroom.intake.sighting import (
     common_beginning,
     spelled,
 )
-from grader.classroom.intake.times import TIMESTAMP, digits_as_time, read_stamp, time_in_words
+from grader.classroom.intake.times import TIMESTAMP, digits_as_time, time_in_words
 from grader.classroom.intake.walk import Parts, Tree, stem
-from grader.printable import counted
+from grader.classroom.notices import Note, Notice
 
 CANVAS = "Canvas download"
 MOODLE = "Moodle download"
@@ -79,9 +78,7 @@ def read_canvas(tree: Tree) -> Sightings:
         ]
         return replace(_canvas_sighting(parts, first, first["name"]), instead=tuple(instead))
 
-    files = [sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
-    others = [found for parts in tree.others if (found := sighting(parts))]
-    return Sightings(CANVAS, files, others=others)
+    return sighted(CANVAS, tree, sighting)
 
 
 def _later_in(first: re.Match[str]) -> Iterator[re.Match[str]]:
@@ -183,22 +180,15 @@ def read_moodle(tree: Tree) -> Sightings:
         )
         return replace(first, instead=tuple(later))
 
-    notices = []
+    seen = sighted(MOODLE, tree, sighting)
     if several and blind:
-        notices.append(
-            "Several downloads with blind marking: Moodle numbers the participants of each "
-            "assignment anew, so that one student is several rows here."
-        )
+        seen.notices.append(Notice("blind"))
     elif several and shared:
-        notices.append(
-            f"Several students are called {', '.join(map(repr, sorted(shared)))}, and Moodle "
-            "numbers the participants of each assignment anew: each number is a row of its own."
-        )
-    files = [sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
-    others = [seen for parts in tree.others if (seen := sighting(parts))]
-    known = {who.id for file in files for who in file.submitters}
+        names = ", ".join(map(repr, sorted(shared)))
+        seen.notices.append(Notice("same-name", names=names))
+    known = {who.id for file in seen.files for who in file.submitters}
     without_files = {who.id: who for who in map(submitter, found) if who.id not in known}
-    return Sightings(MOODLE, files, [*without_files.values()], notices, others=others)
+    return replace(seen, people=[*without_files.values()])
 
 
 def _prefixes(tree: Tree) -> dict[Parts, _Owner]:
@@ -308,7 +298,7 @@ def read_platform(platform: Platform, tree: Tree) -> Sightings:
     owners = {parts: _owner(parts, match) for parts, match in found.items()}
     shared = _shared_names(owners.values())
     begins = common_beginning((owner.name for owner in owners.values()), platform.cut)
-    stamps = {parts[:-1]: parts for parts in tree.others if parts[-1] == TIMESTAMP}
+    stamps = stamps_in(tree)
 
     def sighting(parts: Parts) -> Sighting | None:
         if parts not in found:
@@ -318,29 +308,15 @@ def read_platform(platform: Platform, tree: Tree) -> Sightings:
         called = f"{user} {owner.number}" if owner.name in shared else user
         keys = (match.get("login") or user,)
         who = Submitter(called, match.get("name", ""), keys=keys, folder=True)
-        time = match.get("time") or next(
-            (
-                read_stamp(tree.root.joinpath(*stamps[parts[:depth]]))
-                for depth in range(len(parts) - 1, 0, -1)
-                if parts[:depth] in stamps
-            ),
-            "",
-        )
+        above = ((*parts[:depth], TIMESTAMP) for depth in range(len(parts) - 1, 0, -1))
+        time = match.get("time") or next((stamps[stamp] for stamp in above if stamp in stamps), "")
         local = platform.read(time)
         return Sighting(parts, (who,), local and local.astimezone(), attempt=attempt_of(parts[-1]))
 
-    files = [sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
-    others = [seen for p in tree.others if p[-1] != TIMESTAMP and (seen := sighting(p))]
-    notices: list[str] = []
-    if timed := sum(file.submitted is not None for file in files):
-        notices.append(
-            Remark(
-                f"The times at which {counted(timed, 'file')} came are read in this machine's time "
-                "zone, since the download names none."
-            )
-        )
-    used = frozenset(stamps.values())
-    return Sightings(platform.title, files, [], notices, used, others)
+    seen = sighted(platform.title, tree, sighting, used=stamps)
+    if timed := sum(file.submitted is not None for file in seen.files):
+        seen.notices.append(Note("local-times", files=timed))
+    return seen
 
 
 def _owner(parts: Parts, match: re.Match[str]) -> _Owner:

@@ -13,8 +13,9 @@ from types import MappingProxyType
 
 from grader.classroom.intake.class_folder import Roster, RosterRow, Student, UnreadableClass
 from grader.classroom.intake.csv_file import read_csv_file
+from grader.classroom.notices import Notice
 from grader.classroom.spreadsheet import unescaped
-from grader.printable import counted, listed, printable
+from grader.printable import listed, printable
 from grader.submission.notebook_file import shown
 
 Row = tuple[str, ...]
@@ -69,7 +70,7 @@ class ClassList:
     roster: Roster
     students: tuple[Student, ...]
     known: tuple[dict[str, str], ...]
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     tester: str = ""
     columns: str = ""
 
@@ -85,9 +86,9 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
         UnreadableClass: if it is no such list, or names nobody; the message is a sentence.
     """
     table = read_csv_file(path, "class list")
-    where, notices = shown(path), []
+    where, notices = shown(path), list[Notice]()
     if table.form.encoding in {"cp1252", "latin-1"}:
-        notices.append(f"{where} is not UTF-8: read as Windows-1252 (Western European).")
+        notices.append(Notice("encoding", list=where))
     rows = [tuple(map(unescaped, row)) for row in table.rows]
     filled = [number for number, row in enumerate(rows) if any(map(str.strip, row))]
     if not filled:
@@ -107,10 +108,8 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
         if numbered and not roles:
             header, below = (), rows
             if not is_student:
-                notices.append(
-                    f"The first line of {where} ({_first_cells(top)}) is read as a student, since "
-                    "--roster-columns has numbers: if it is a header, give its words instead."
-                )
+                cells = _first_cells(top)
+                notices.append(Notice("numbered-header", list=where, cells=cells))
     kind = _kind_of(top, roles)
     values = [_values(cells, places) for cells in below]
     above = 0
@@ -143,7 +142,7 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
 
 def _students(
     rows: Sequence[Row], values: Sequence[dict[str, str]]
-) -> tuple[dict[str, dict[str, str]], list[str], list[str]]:
+) -> tuple[dict[str, dict[str, str]], list[str], list[Notice]]:
     """What is known of each student, by id; the id in each row, "" for nobody's; and sentences."""
     known: dict[str, dict[str, str]] = {}
     ids: list[str] = []
@@ -179,32 +178,18 @@ def _names(said: Mapping[str, str]) -> tuple[str, str]:
     return said["name"].casefold(), said["email"].casefold()
 
 
-def _notices(ids: Counter[str], nobody: int, *, apart: bool) -> Iterator[str]:
-    several = [user for user, count in ids.items() if count > 1]
-    if several:
-        what = (
-            "lines with another name or address are kept as students of their own, with ~2 behind "
-            "the id."
-            if apart
-            else "no name or address tells these lines apart, and each such id is one student."
-        )
-        yield (
-            "In the class list more than one line has the id "
-            f"{listed(map(printable, several), most=5)}: {what}"
-        )
+def _notices(ids: Counter[str], nobody: int, *, apart: bool) -> Iterator[Notice]:
+    if several := [user for user, count in ids.items() if count > 1]:
+        yield Notice("same-id-apart" if apart else "same-id", ids=several)
     if nobody:
-        yield f"{counted(nobody, 'line')} of the class list with neither an id nor a name."
+        yield Notice("nobody", lines=nobody)
 
 
-def _damage(ids: Iterable[str]) -> Iterator[str]:
+def _damage(ids: Iterable[str]) -> Iterator[Notice]:
     """Say if a spreadsheet has taken the ids for numbers, so that their ends are lost."""
     damaged = [id_ for id_ in ids if re.fullmatch(r"\d+\.0|\d([.,]\d+)?E\+\d+", id_, re.IGNORECASE)]
     if damaged:
-        yield (
-            f"A spreadsheet has taken {counted(len(damaged), 'id')} in the class list for numbers "
-            f"({printable(damaged[0])!r}, for one), so that no file has them. Export the list "
-            "again, and do not save it with Excel."
-        )
+        yield Notice("numbers", ids=len(damaged), example=printable(damaged[0]))
 
 
 def _roles_in(row: Row) -> dict[str, int]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from grader.classroom.intake.walk import Parts, stem
+from grader.classroom.notices import Notice
 
 _DOWNLOADED_AGAIN = re.compile(r" ?\((\d{1,3})\)\Z")
 """What a browser appends to the name of a file that is there already."""
@@ -63,7 +64,7 @@ class Sightings:
     layout: str
     files: list[Sighting]
     people: list[Submitter] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
     used: frozenset[Parts] = frozenset()
     others: list[Sighting] = field(default_factory=list)
     sure: bool = True

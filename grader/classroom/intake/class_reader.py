@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -16,12 +16,11 @@ from grader.classroom.intake.about_folder import about_files, about_time, about_
 from grader.classroom.intake.class_folder import (
     ClassFolder,
     HandedIn,
-    Student,
     UnreadableClass,
     explained,
 )
 from grader.classroom.intake.gradescope_export import gradescope_tops, read_gradescope
-from grader.classroom.intake.matching import Match, Matcher, choose_readings
+from grader.classroom.intake.matching import Matcher, choose_readings, damaged_ids, identify
 from grader.classroom.intake.plain_layouts import (
     github_tops,
     nbgrader_tops,
@@ -42,11 +41,11 @@ from grader.classroom.intake.platform_layouts import (
     read_platform,
     tops_of,
 )
-from grader.classroom.intake.roster_file import ClassList, read_roster
+from grader.classroom.intake.roster_file import NO_LIST, ClassList, read_roster
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
 from grader.classroom.intake.walk import Parts, Tree, as_text, walk
-from grader.classroom.notices import MOST_NAMED, Note, Notice
-from grader.printable import counted, printable
+from grader.classroom.notices import Note
+from grader.printable import counted
 from grader.program.course import Course
 from grader.submission.notebook_file import shown
 
@@ -102,19 +101,18 @@ def read_class(
     seen = _read_by_layout(tree)
     if not seen.files:
         raise UnreadableClass(_nothing_in(tree))
-    classes = read_roster(roster, roster_columns) if roster is not None else None
-    matcher = Matcher(classes) if classes else None
+    classes = NO_LIST if roster is None else read_roster(roster, roster_columns)
+    matcher = Matcher(classes)
     seen = choose_readings(replace(seen, others=[*_somebodys(seen, matcher)]), matcher)
     sighted = (*seen.files, *seen.others)
     everyone = {who for file in sighted for who in file.submitters} | {*seen.people}
     # in an order that does not depend on the order of the files
     submitters = sorted(everyone, key=lambda who: (who.id, who.name, who.email))
-    students, called, about_people = _identify(submitters, classes, matcher)
-    listed = {student.id for student in classes.students} if classes else set[str]()
-    instead = [*_instead(seen, called, listed)]
+    students, called, about_people = identify(submitters, classes, matcher)
+    instead = [*_instead(seen, called, {student.id for student in classes.students})]
     # A worksheet speaks of one assignment.
     has_worksheet = seen.layout == MOODLE and is_one_download(tree)
-    times, unclear = times_in(classes.roster) if classes and has_worksheet else ({}, {})
+    times, unclear = times_in((classes if has_worksheet else NO_LIST).roster)
     timed = seen.layout != CANVAS  # Canvas gives all files the time of the download
 
     def submitted(file: Sighting) -> datetime | None:
@@ -125,16 +123,15 @@ def read_class(
 
     files = [replace(file, submitted=submitted(file)) for file in (*seen.files, *instead)]
     handed_in = _hand_in(files, called, due and due.astimezone(UTC), tree, timed=timed)
-    if classes and classes.tester:
-        students = [student for student in students if student.id != classes.tester]
-        left = [item for item in handed_in if item.student != classes.tester]
-        if tried := len(handed_in) - len(left):
-            about_people.append(Note("test-student", files=tried))
-        handed_in = left
+    students = [student for student in students if student.id != classes.tester]
+    tried = [item for item in handed_in if item.student == classes.tester]
+    handed_in = [item for item in handed_in if item.student != classes.tester]
+    if tried:
+        about_people.append(Note("test-student", files=len(tried)))
     notices = [
         *seen.notices,
         *about_files(tree, {*seen.used, *(file.parts for file in instead)}),
-        *(classes.notices if classes else ()),
+        *classes.notices,
         *about_people,
         *(about_times(times, unclear, students) if due is not None else ()),
         *about_time(due, handed_in, seen.layout, told=unclear),
@@ -145,8 +142,8 @@ def read_class(
         students=tuple(sorted(students, key=lambda student: student.id)),
         handed_in=tuple(sorted(handed_in, key=lambda item: (item.student, item.id))),
         notices=tuple(notices),
-        roster=classes.roster if classes else None,
-        doubt=_doubt(handed_in, classes) if classes else "",
+        roster=None if roster is None else classes.roster,
+        doubt=_doubt(handed_in, classes),
     )
 
 
@@ -154,24 +151,14 @@ def _doubt(handed_in: Iterable[HandedIn], classes: ClassList) -> str:
     """Why the class list may be another class's, or read by the wrong columns."""
     present = {item.student for item in handed_in}
     listed = present & {student.id for student in classes.students}
-    if 2 * len(listed) >= len(present):
+    if not classes.students or 2 * len(listed) >= len(present):
         return ""
-    damage = "".join(f" {said}" for said in _damaged_ids(present, classes))
+    damage = "".join(f" {said}" for said in damaged_ids(present, classes))
     return (
         f"Of {len(present):,} who handed something in, {len(listed):,} are in the class list: is "
         f"it this class's? {classes.columns}{damage} Other columns can be named: "
         "--roster-columns id=...,name=..."
     )
-
-
-def _damaged_ids(strangers: Iterable[str], classes: ClassList) -> Iterator[Notice]:
-    """Say if a spreadsheet may have changed the ids in the class list."""
-    listed = {known["id"].removesuffix(".0"): known["id"] for known in classes.known}
-    for id_ in sorted(strangers):
-        short = id_.lstrip("0")
-        if short and id_ not in listed.values() and short in listed:
-            yield Notice("changed-id", id=printable(id_), listed=printable(listed[short]))
-            return
 
 
 def _walk(folder: Path, course: Course) -> Tree:
@@ -211,70 +198,11 @@ def _nothing_in(tree: Tree) -> str:
     )
 
 
-def _identify(
-    submitters: Sequence[Submitter], classes: ClassList | None, matcher: Matcher | None
-) -> tuple[list[Student], dict[Submitter, str], list[Notice]]:
-    """The students, what each submitter is called among them, and what was not clear."""
-    students = {student.id: student for student in classes.students} if classes else {}
-    matches = _match(submitters, matcher) if matcher else {}
-    called: dict[Submitter, str] = {}
-    made_up: dict[str, str] = {}
-    strangers = []
-    for who in submitters:
-        if found := matches.get(who, Match()).student:
-            called[who] = found
-            continue
-        if who.id not in made_up:
-            user = who.id
-            while user in students:
-                user = f"{user}~2"  # somebody else has the id, such as another system's number
-            made_up[who.id] = user
-            students[user] = Student(user, who.name, who.email)
-            if who not in matches or not matches[who].among:  # of those it is said below
-                strangers.append(who)
-        called[who] = made_up[who.id]
-    notices = list(_unclear(matches))
-    if classes and strangers:
-        notices.append(Notice("strangers", names=[who.name or who.id for who in strangers]))
-        notices += _damaged_ids((key for who in strangers for key in (who.id, *who.keys)), classes)
-    return list(students.values()), called, notices
-
-
-def _match(submitters: Iterable[Submitter], matcher: Matcher) -> dict[Submitter, Match]:
-    matches = {who: matcher.match(who) for who in submitters}
-    same = defaultdict(set)
-    for who, match in matches.items():
-        if match.by_name and who.name:
-            same[match.student].add(who.id)
-    # A system has given them different numbers, so they are two people, and one of them is not in
-    # the list: nobody can say which.
-    shared = {student for student, ids in same.items() if len(ids) > 1}
-    # A folder with somebody's own name is theirs, and not one that has the name among its words.
-    sure = {match.student for match in matches.values() if match.student and not match.by_word}
-
-    def doubtful(match: Match) -> bool:
-        return match.student in (shared if match.by_name else sure if match.by_word else ())
-
-    return {
-        who: Match(among=(match.student,)) if doubtful(match) else match
-        for who, match in matches.items()
-    }
-
-
-def _unclear(matches: dict[Submitter, Match]) -> Iterator[Notice]:
-    unclear = [(who, match) for who, match in matches.items() if match.among]
-    for who, match in unclear[:MOST_NAMED]:
-        name = printable(who.name or who.id)
-        yield Notice("unclear", who=name, students=[*match.among])
-    if more := len(unclear[MOST_NAMED:]):
-        yield Notice("more-unclear", number=more)
-
-
-def _somebodys(seen: Sightings, matcher: Matcher | None) -> Iterator[Sighting]:
+def _somebodys(seen: Sightings, matcher: Matcher) -> Iterator[Sighting]:
     """The other files without those that lie at the top, if no class list says whose they are."""
     for file in seen.others:
         lies_inside = seen.sure or len(file.parts) > 1
-        if lies_inside or (matcher and matcher.match(file.submitters[0]).student):
+        if lies_inside or matcher.match(file.submitters[0]).student:
             yield file
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.roster_file import ClassList
 from grader.classroom.intake.sighting import Sighting, Sightings, Submitter
-from grader.classroom.notices import Notice
-from grader.printable import listed
+from grader.classroom.notices import MOST_NAMED, Notice
+from grader.printable import listed, printable
 
 _KEY_ROLES = ("id", "login", "sis", "email", "local")
 _NUMBER = re.compile(r"(\d+)\D*\Z")
@@ -36,6 +37,7 @@ class Matcher:
 
     def __init__(self, classes: ClassList) -> None:
         self._kind = classes.roster.kind
+        self.is_empty = not classes.students
         self._index: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._words: dict[str, list[str]] = {}
         for student, known in zip(classes.students, classes.known, strict=True):
@@ -165,7 +167,7 @@ def words_key(name: str) -> str:
     return " ".join(sorted(re.split(r"[\s,_.]+", fold(name).strip(" ,_."))))
 
 
-def choose_readings(seen: Sightings, matcher: Matcher | None) -> Sightings:
+def choose_readings(seen: Sightings, matcher: Matcher) -> Sightings:
     """The folder with one reading for each file.
 
     A student may choose a name with which their files' names begin like another student's. So the
@@ -181,7 +183,7 @@ def choose_readings(seen: Sightings, matcher: Matcher | None) -> Sightings:
 
     def chosen(file: Sighting) -> Sighting:
         users = (*file.submitters, *_further_users(file))
-        alone = len(readings[users[0].id]) == 1 and matcher is None
+        alone = len(readings[users[0].id]) == 1 and matcher.is_empty
         if users == file.submitters or alone:
             return replace(file, instead=())
         row = Submitter(listed((who.id for who in users), "or"))
@@ -196,14 +198,14 @@ def choose_readings(seen: Sightings, matcher: Matcher | None) -> Sightings:
     return replace(seen, files=files, others=others, notices=notices)
 
 
-def _in_list(file: Sighting, matcher: Matcher | None) -> Sighting:
+def _in_list(file: Sighting, matcher: Matcher) -> Sighting:
     """The file without the readings that the class list rules out.
 
     A user whom the list has under another name did not hand it in. The longest name counts that
     the list has together with its number. A user who is missing from the list may have handed it
     in, so a shorter reading does not win against theirs.
     """
-    if not file.instead or matcher is None:
+    if not file.instead:
         return file
     readings = [replace(file, instead=()), *file.instead]
     readings = [one for one in readings if not matcher.is_another(one.submitters[0])] or readings
@@ -216,3 +218,72 @@ def _further_users(file: Sighting) -> tuple[Submitter, ...]:
     """Those who handed it in by its other readings, and have another number."""
     users = (who for reading in file.instead for who in reading.submitters)
     return tuple(who for who in users if who.id != file.submitters[0].id)
+
+
+def identify(
+    submitters: Sequence[Submitter], classes: ClassList, matcher: Matcher
+) -> tuple[list[Student], dict[Submitter, str], list[Notice]]:
+    """The students, what each submitter is called among them, and what was not clear."""
+    students = {student.id: student for student in classes.students}
+    matches = _match(submitters, matcher)
+    called: dict[Submitter, str] = {}
+    made_up: dict[str, str] = {}
+    strangers = []
+    for who in submitters:
+        if matches[who].student:
+            called[who] = matches[who].student
+            continue
+        if who.id not in made_up:
+            user = who.id
+            while user in students:
+                user = f"{user}~2"  # somebody else has the id, such as another system's number
+            made_up[who.id] = user
+            students[user] = Student(user, who.name, who.email)
+            if not matches[who].among:  # of those it is said below
+                strangers.append(who)
+        called[who] = made_up[who.id]
+    notices = list(_unclear(matches))
+    if classes.students and strangers:
+        notices.append(Notice("strangers", names=[who.name or who.id for who in strangers]))
+        notices += damaged_ids((key for who in strangers for key in (who.id, *who.keys)), classes)
+    return list(students.values()), called, notices
+
+
+def _match(submitters: Iterable[Submitter], matcher: Matcher) -> dict[Submitter, Match]:
+    matches = {who: matcher.match(who) for who in submitters}
+    same = defaultdict(set)
+    for who, match in matches.items():
+        if match.by_name and who.name:
+            same[match.student].add(who.id)
+    # A system has given them different numbers, so they are two people, and one of them is not in
+    # the list: nobody can say which.
+    shared = {student for student, ids in same.items() if len(ids) > 1}
+    # A folder with somebody's own name is theirs, and not one that has the name among its words.
+    sure = {match.student for match in matches.values() if match.student and not match.by_word}
+
+    def doubtful(match: Match) -> bool:
+        return match.student in (shared if match.by_name else sure if match.by_word else ())
+
+    return {
+        who: Match(among=(match.student,)) if doubtful(match) else match
+        for who, match in matches.items()
+    }
+
+
+def _unclear(matches: dict[Submitter, Match]) -> Iterator[Notice]:
+    unclear = [(who, match) for who, match in matches.items() if match.among]
+    for who, match in unclear[:MOST_NAMED]:
+        name = printable(who.name or who.id)
+        yield Notice("unclear", who=name, students=[*match.among])
+    if more := len(unclear[MOST_NAMED:]):
+        yield Notice("more-unclear", number=more)
+
+
+def damaged_ids(strangers: Iterable[str], classes: ClassList) -> Iterator[Notice]:
+    """Say if a spreadsheet may have changed the ids in the class list."""
+    listed = {known["id"].removesuffix(".0"): known["id"] for known in classes.known}
+    for id_ in sorted(strangers):
+        short = id_.lstrip("0")
+        if short and id_ not in listed.values() and short in listed:
+            yield Notice("changed-id", id=printable(id_), listed=printable(listed[short]))
+            return

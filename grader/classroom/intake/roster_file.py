@@ -14,7 +14,7 @@ from types import MappingProxyType
 from grader.classroom.intake.class_folder import Roster, RosterRow, Student, UnreadableClass
 from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.notices import Notice
-from grader.classroom.spreadsheet import unescaped
+from grader.classroom.spreadsheet import CsvForm, unescaped
 from grader.printable import listed, printable
 from grader.submission.notebook_file import shown
 
@@ -73,6 +73,10 @@ class ClassList:
     notices: tuple[Notice, ...] = ()
     tester: str = ""
     columns: str = ""
+
+
+NO_LIST = ClassList(Roster("", (), (), (), CsvForm()), (), ())
+"""That of a class of which there is no list."""
 
 
 def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) -> ClassList:

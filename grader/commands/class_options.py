@@ -111,8 +111,8 @@ _OPTIONS = (
     click.option(
         "--roster",
         type=FILE,
-        help="The class list, as Canvas, Moodle, Gradescope or nbgrader export it, or one id a "
-        "line: who handed in nothing gets a row too.",
+        help="The class list, as Canvas, Moodle, Gradescope, nbgrader or GitHub Classroom export "
+        "it, or one id a line: who handed in nothing gets a row too.",
     ),
     click.option(
         "--roster-columns",

@@ -176,8 +176,9 @@ def _address(text: str) -> str:
 def grade(context: click.Context, /, example_rubric: bool, **asked: Any) -> int:
     """Grade what a class handed in: FOLDER becomes a gradebook in DIR.
 
-    FOLDER is what Canvas, Moodle or Gradescope let you download (unpacked), nbgrader's submitted/,
-    a folder for each student, or just notebooks. Nothing in it is changed.
+    FOLDER is what Canvas, Moodle, Gradescope, Brightspace, Sakai, Blackboard or ILIAS let you
+    download (unpacked), nbgrader's submitted/, GitHub Classroom's clones, a folder for each
+    student, or just notebooks. Nothing in it is changed.
 
     Every result is kept as soon as it is known. Stop it whenever you like (Ctrl-C, a power cut):
     the same command goes on where it stopped. Give it again when files were added or changed, too:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -109,7 +109,7 @@ def read_class(
     # in an order that does not depend on the order of the files
     submitters = sorted(everyone, key=lambda who: (who.id, who.name, who.email))
     students, called, about_people = identify(submitters, classes, matcher)
-    instead = [*_instead(seen, called, {student.id for student in classes.students})]
+    instead = [*_instead(seen, called, classes.known)]
     # A worksheet speaks of one assignment.
     has_worksheet = seen.layout == MOODLE and is_one_download(tree)
     times, unclear = times_in((classes if has_worksheet else NO_LIST).roster)
@@ -150,8 +150,8 @@ def read_class(
 def _doubt(handed_in: Iterable[HandedIn], classes: ClassList) -> str:
     """Why the class list may be another class's, or read by the wrong columns."""
     present = {item.student for item in handed_in}
-    listed = present & {student.id for student in classes.students}
-    if not classes.students or 2 * len(listed) >= len(present):
+    listed = present & classes.known.keys()
+    if not classes.known or 2 * len(listed) >= len(present):
         return ""
     damage = "".join(f" {said}" for said in damaged_ids(present, classes))
     return (
@@ -207,7 +207,7 @@ def _somebodys(seen: Sightings, matcher: Matcher) -> Iterator[Sighting]:
 
 
 def _instead(
-    seen: Sightings, called: Mapping[Submitter, str], listed: set[str]
+    seen: Sightings, called: Mapping[Submitter, str], listed: Collection[str]
 ) -> Iterator[Sighting]:
     """What those handed in who handed in no notebook, so that it is not said that nothing came.
 

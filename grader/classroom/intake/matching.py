@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.classroom.intake.class_folder import Student
@@ -37,15 +37,15 @@ class Matcher:
 
     def __init__(self, classes: ClassList) -> None:
         self._kind = classes.roster.kind
-        self.is_empty = not classes.students
+        self.is_empty = not classes.known
         self._index: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._words: dict[str, list[str]] = {}
-        for student, known in zip(classes.students, classes.known, strict=True):
+        for student, known in classes.known.items():
             words = map(word_key, known["name"].split())
-            self._words[student.id] = [word for word in words if len(word) > 1]
-            for role, key in _keys(known, student.id):
+            self._words[student] = [word for word in words if len(word) > 1]
+            for role, key in _keys(known, student):
                 if key:
-                    self._index[role, key].add(student.id)
+                    self._index[role, key].add(student)
 
     def match(self, submitter: Submitter) -> Match:
         """By id, login, id of the registry, address; then by name."""
@@ -132,7 +132,7 @@ def _endings(keys: Iterable[str]) -> Iterator[str]:
         yield from (key[sign.end() :] for sign in re.finditer("[-_]", key[:-2]))
 
 
-def _keys(known: dict[str, str], student: str) -> Iterator[tuple[str, str]]:
+def _keys(known: Mapping[str, str], student: str) -> Iterator[tuple[str, str]]:
     yield from ((role, fold(known[role])) for role in ("id", "login", "sis", "email"))
     yield "id", fold(student)  # the one made up for a second line with the same id
     yield "local", fold(known["email"].partition("@")[0])
@@ -243,7 +243,7 @@ def identify(
                 strangers.append(who)
         called[who] = made_up[who.id]
     notices = list(_unclear(matches))
-    if classes.students and strangers:
+    if classes.known and strangers:
         notices.append(Notice("strangers", names=[who.name or who.id for who in strangers]))
         notices += damaged_ids((key for who in strangers for key in (who.id, *who.keys)), classes)
     return list(students.values()), called, notices
@@ -281,7 +281,7 @@ def _unclear(matches: dict[Submitter, Match]) -> Iterator[Notice]:
 
 def damaged_ids(strangers: Iterable[str], classes: ClassList) -> Iterator[Notice]:
     """Say if a spreadsheet may have changed the ids in the class list."""
-    listed = {known["id"].removesuffix(".0"): known["id"] for known in classes.known}
+    listed = {known["id"].removesuffix(".0"): known["id"] for known in classes.known.values()}
     for id_ in sorted(strangers):
         short = id_.lstrip("0")
         if short and id_ not in listed.values() and short in listed:

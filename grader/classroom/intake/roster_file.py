@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -34,6 +34,9 @@ _ENOUGH = 3
 
 _SHOWN = 8
 
+_NUMBER = re.compile(r"\d+\.0|\d([.,]\d+)?E\+\d+", re.IGNORECASE)
+"""What a spreadsheet writes for an id that it has taken for a number."""
+
 
 def _plain(text: str) -> str:
     folded = unicodedata.normalize("NFC", text).casefold()
@@ -60,22 +63,29 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class ClassList:
-    """The roster, its students in its order, and under which names they may be looked up.
+    """The roster, and under which names its students may be looked up.
 
-    `known` has for each student the values of the roles of `ID_ORDER`. `tester` is the id of
-    Canvas's Test Student, who is looked up like the others, but is no student. `columns` says how
-    the columns were read.
+    `known` has for each student, by id and in the roster's order, the values of the roles of
+    `ID_ORDER`. `tester` is the id of Canvas's Test Student, who is looked up like the others, but
+    is no student. `columns` says how the columns were read.
     """
 
     roster: Roster
-    students: tuple[Student, ...]
-    known: tuple[dict[str, str], ...]
+    known: Mapping[str, Mapping[str, str]]
     notices: tuple[Notice, ...] = ()
     tester: str = ""
     columns: str = ""
 
+    @property
+    def students(self) -> tuple[Student, ...]:
+        """The students, in the roster's order."""
+        return tuple(
+            Student(id_, said["name"], said["email"], tuple(filter(None, said.values())))
+            for id_, said in self.known.items()
+        )
 
-NO_LIST = ClassList(Roster("", (), (), (), CsvForm()), (), ())
+
+NO_LIST = ClassList(Roster("", (), (), (), CsvForm()), {})
 """That of a class of which there is no list."""
 
 
@@ -89,8 +99,7 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
     Raises:
         UnreadableClass: if it is no such list, or names nobody; the message is a sentence.
     """
-    table = read_csv_file(path, "class list")
-    where, notices = shown(path), list[Notice]()
+    table, where, notices = read_csv_file(path, "class list"), shown(path), list[Notice]()
     if table.form.encoding in {"cp1252", "latin-1"}:
         notices.append(Notice("encoding", list=where))
     rows = [tuple(map(unescaped, row)) for row in table.rows]
@@ -104,54 +113,22 @@ def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) ->
         _refuse_header_below(rows, filled[1:_TOP], where)
     if not (roles or wanted or is_student):
         raise UnreadableClass(_unclear(top, where))
-    header, below = (top, rows[filled[0] + 1 :]) if roles or wanted else ((), rows)
-    places = roles or ({} if wanted else _places_without_header(rows))
-    if wanted:
-        named = {role: _place(role, name, top, where) for role, name in wanted.items()}
-        places = {role: n for role, n in places.items() if n not in named.values()} | named
-        if numbered and not roles:
-            header, below = (), rows
-            if not is_student:
-                cells = _first_cells(top)
-                notices.append(Notice("numbered-header", list=where, cells=cells))
+    if numbered and not (roles or is_student):
+        notices.append(Notice("numbered-header", list=where, cells=_first_cells(top)))
+    named = {role: _place(role, name, top, where) for role, name in wanted.items()}
+    others = roles or ({} if wanted else _places_without_header(rows))
+    places = {role: n for role, n in others.items() if n not in named.values()} | named
+    has_header = roles or (wanted and not numbered)
+    header, below = (top, rows[filled[0] + 1 :]) if has_header else ((), rows)
     kind = _kind_of(top, roles)
     values = [_values(cells, places) for cells in below]
     above = 0
     if kind == "canvas":  # its own rows, which speak of its columns, have no ID
         strong = (n for n, said in enumerate(values) if said["id"] or said["login"] or said["sis"])
         above = next(strong, len(below))
-    found, ids, about = _students(below[above:], values[above:])
-    if not found:
-        raise UnreadableClass(f"{where} names no student: is it the class list?")
-    students = tuple(
-        Student(id_, said["name"], said["email"], tuple(filter(None, said.values())))
-        for id_, said in found.items()
-    )
-    testers = [who.id for who in students if who.name.casefold() in _TEST_STUDENT]
-    about += _damage(known["id"] for known in found.values())
-    tester = testers[0] if testers and kind == "canvas" else ""
-    kept = (
-        RosterRow(cells, "" if id_ == tester else id_)
-        for cells, id_ in zip(below[above:], ids, strict=True)
-    )
-    roster = Roster(kind, header, tuple(below[:above]), tuple(kept), table.form)
-    read = [
-        f"{role} from {_named(header[place]) if header else f'column {place + 1}'}"
-        for role, place in places.items()
-    ]
-    columns = f"The class list was read as {listed(read)}."
-    known = tuple(found.values())
-    return ClassList(roster, students, known, (*notices, *about), tester, columns)
-
-
-def _students(
-    rows: Sequence[Row], values: Sequence[dict[str, str]]
-) -> tuple[dict[str, dict[str, str]], list[str], list[Notice]]:
-    """What is known of each student, by id; the id in each row, "" for nobody's; and sentences."""
     known: dict[str, dict[str, str]] = {}
-    ids: list[str] = []
-    wishes: Counter[str] = Counter()
-    for said in values:
+    ids, wishes = [], Counter[str]()
+    for said in values[above:]:
         id_ = wish = next((said[role] for role in ID_ORDER if said[role]), "")
         while (other := known.get(id_)) and _names(other) != _names(said):
             id_ += "~2"  # two people: one row each, whoever typed the number wrong
@@ -159,9 +136,25 @@ def _students(
             wishes[wish] += 1
             known.setdefault(id_, said)
         ids.append(id_)
-    nobody = sum(not id_ and any(map(str.strip, row)) for id_, row in zip(ids, rows, strict=True))
-    apart = any(id_ not in wishes for id_ in known)
-    return known, ids, list(_notices(wishes, nobody, apart=apart))
+    if not known:
+        raise UnreadableClass(f"{where} names no student: is it the class list?")
+    if several := [wish for wish, count in wishes.items() if count > 1]:
+        notices.append(Notice("same-id-apart" if known.keys() - wishes else "same-id", ids=several))
+    lines = [*zip(below[above:], ids, strict=True)]
+    if nobody := sum(not id_ and any(map(str.strip, cells)) for cells, id_ in lines):
+        notices.append(Notice("nobody", lines=nobody))
+    if damaged := [said["id"] for said in known.values() if _NUMBER.fullmatch(said["id"])]:
+        notices.append(Notice("numbers", ids=len(damaged), example=printable(damaged[0])))
+    testers = (id_ for id_, said in known.items() if said["name"].casefold() in _TEST_STUDENT)
+    tester = next(testers, "") if kind == "canvas" else ""
+    kept = (RosterRow(cells, "" if id_ == tester else id_) for cells, id_ in lines)
+    roster = Roster(kind, header, tuple(below[:above]), tuple(kept), table.form)
+    read = [
+        f"{role} from {_named(header[place]) if header else f'column {place + 1}'}"
+        for role, place in places.items()
+    ]
+    columns = f"The class list was read as {listed(read)}."
+    return ClassList(roster, known, tuple(notices), tester, columns)
 
 
 def _values(cells: Row, places: Mapping[str, int]) -> dict[str, str]:
@@ -180,20 +173,6 @@ def _values(cells: Row, places: Mapping[str, int]) -> dict[str, str]:
 
 def _names(said: Mapping[str, str]) -> tuple[str, str]:
     return said["name"].casefold(), said["email"].casefold()
-
-
-def _notices(ids: Counter[str], nobody: int, *, apart: bool) -> Iterator[Notice]:
-    if several := [user for user, count in ids.items() if count > 1]:
-        yield Notice("same-id-apart" if apart else "same-id", ids=several)
-    if nobody:
-        yield Notice("nobody", lines=nobody)
-
-
-def _damage(ids: Iterable[str]) -> Iterator[Notice]:
-    """Say if a spreadsheet has taken the ids for numbers, so that their ends are lost."""
-    damaged = [id_ for id_ in ids if re.fullmatch(r"\d+\.0|\d([.,]\d+)?E\+\d+", id_, re.IGNORECASE)]
-    if damaged:
-        yield Notice("numbers", ids=len(damaged), example=printable(damaged[0]))
 
 
 def _roles_in(row: Row) -> dict[str, int]:

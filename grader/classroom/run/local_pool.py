@@ -171,7 +171,7 @@ class _Worker:
 
     def do(self, task: Callable[[], T], patience: float) -> T:
         """Have a task done; raises what it raises, or Died where the process is lost over it."""
-        with suppress(BrokenPipeError):  # it has died, as the answer will say
+        with suppress(ConnectionError):  # it has died, as the answer will say
             self._pipe.send((patience, task))
         result: T = self._answer(patience)
         return result
@@ -189,7 +189,7 @@ class _Worker:
                 # What took far too long once is not given as much time again but alone.
                 raise Died(times=2)
             error, result = self._pipe.recv()
-        except (EOFError, ConnectionError):
+        except (EOFError, OSError):  # it died before it answered, or while it did
             raise Died from None
         if error is not None:
             raise error
@@ -204,7 +204,7 @@ def _serve(pipe: Connection, ready: Callable[[], object]) -> None:
         Path("/proc/self/oom_score_adj").write_text("500")
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _reply(pipe, lambda: ready() is None)
-    with suppress(EOFError):
+    with suppress(EOFError, OSError):
         while True:
             _reply(pipe, partial(_within, *pipe.recv()))
 
@@ -225,7 +225,7 @@ def _end_with_parent() -> None:
     os._exit(1)  # whatever this process is at; its worker ends when the pipes between them do
 
 
-def _within(seconds: float, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+def _within(seconds: float, task: Callable[[], T]) -> T:
     """Do a task with limits on what it uses beyond what the process has used already.
 
     With more memory it gets a MemoryError. With more processor time the process is ended by the
@@ -240,7 +240,7 @@ def _within(seconds: float, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kw
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         most = pages * resource.getpagesize() + JUDGE_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    return fn(*args, **kwargs)
+    return task()
 
 
 def _context(preload: str) -> BaseContext:

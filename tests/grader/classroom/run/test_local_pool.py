@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
+from multiprocessing.connection import Connection
 from typing import Any
 
 import pytest
@@ -23,6 +26,12 @@ SECONDS = 300.0
 
 def kill_myself() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_amid_the_answer() -> None:
+    pipes = [one for one in gc.get_objects() if isinstance(one, Connection) and one.writable]
+    os.write(pipes[-1].fileno(), struct.pack("!i", 9) + b"half")
+    kill_myself()
 
 
 def hopeless() -> object:
@@ -65,6 +74,10 @@ def test_a_task_has_so_much_memory_and_no_more(pool: LocalPool) -> None:
 def test_a_task_that_kills_its_process_is_blamed_and_no_other(pool: LocalPool) -> None:
     futures: list[Future[Any]] = [pool.submit(time.sleep, 0.3), pool.submit(kill_myself)]
     assert [outcome(future) for future in futures] == [None, Died]
+
+
+def test_a_process_that_dies_amid_its_answer_has_died(pool: LocalPool) -> None:
+    assert outcome(pool.submit(die_amid_the_answer)) is Died
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from rich.text import Text
 from grader.printable import printable
 from grader.reports import wording
 from grader.reports.result import Result
-from grader.verdict import Flag, Outcome, Report, Verdict, count_outcomes
+from grader.verdict import Outcome, Report, Verdict, count_outcomes
 
 STYLES = {
     Outcome.PASS: "green",
@@ -85,7 +85,7 @@ def _body(report: Report, width: int) -> Iterator[RenderableType]:
     if flags := wording.further_flags(report):
         yield Text("Worth a look, whatever the points are", "bold")
         for flag in flags:
-            yield _indented(_flag_text(flag))
+            yield _indented(Text(printable(wording.flagged(flag))))
         yield Text()
     yield from _summary(report, width)
 
@@ -170,12 +170,6 @@ def _short_remarks(verdicts: Sequence[Verdict]) -> Iterator[Group]:
         sign = (wording.SIGNS[same[0].outcome], STYLES[same[0].outcome])
         head = Text.assemble(sign, " ", (printable(", ".join(v.name for v in same)), "bold"))
         yield Group(head, _indented(Text(printable(wording.note(same[0])))))
-
-
-def _flag_text(flag: Flag) -> Text:
-    """The flag's sentence and its place."""
-    where = f" ({printable(wording.where(flag.place))})" if flag.place else ""
-    return Text(f"{printable(flag.message)}{where}")
 
 
 def _indented(text: Text) -> Padding:

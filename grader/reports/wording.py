@@ -159,6 +159,11 @@ def further_flags(report: Report) -> list[Flag]:
     ]
 
 
+def flagged(flag: Flag) -> str:
+    """A flag's sentence, with its place behind it in brackets."""
+    return f"{flag.message} ({where(flag.place)})" if flag.place else flag.message
+
+
 def in_pieces(code: str, piece: tuple[int, int] | None) -> tuple[str, str, str]:
     """A student's line: what stands before the mistake, the mistake, what stands behind it."""
     start, end = piece or (len(code), len(code))

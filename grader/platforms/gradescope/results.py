@@ -172,8 +172,7 @@ def _rendered(template: str, **values: object) -> str:
 
 
 def _flag_line(flag: Flag) -> str:
-    where = f" ({wording.where(flag.place)})" if flag.place else ""
-    return printable(f"{flag.kind}: {flag.message}{where}")
+    return printable(f"{flag.kind}: {wording.flagged(flag)}")
 
 
 def _extra_data(line: Line | None, about: Circumstances) -> Results:

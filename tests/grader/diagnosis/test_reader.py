@@ -146,7 +146,7 @@ def test_a_fused_line_below_another_wrong_line_that_it_reads(
     answer = re.sub(r"(?m)^dhprebn = .*$", formula, answer_with("ex4", "dbngain", wrong))
     assert formula in answer
     said = {one.name: one.message for one in judge_one("ex4", answer, runner)}
-    assert said["dbngain"] == "`dh` is not the gradient that arrives here."
+    assert said["dbngain"] == "`dh` is not the incoming gradient here."
     assert said["dhprebn"] == message
 
 
@@ -181,7 +181,7 @@ def test_a_size_that_stands_in_two_places_is_no_further_factor(runner: Runner) -
 def test_a_fused_formula_of_another_upstream_throughout(runner: Runner) -> None:
     formula = "n * dh - dh.sum(0) - n / (n - 1) * bnraw * (dh * bnraw).sum(0)"
     assert blamed("ex4", "dhprebn", FUSED.format(formula), runner) == {
-        "dhprebn": "`dh` is not the gradient that arrives here."
+        "dhprebn": "`dh` is not the incoming gradient here."
     }
 
 
@@ -193,7 +193,7 @@ UNPACKED = (
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("db1 = dhpreact.sum(0)", "`dhpreact` is not the gradient that arrives here."),
+        ("db1 = dhpreact.sum(0)", "`dhpreact` is not the incoming gradient here."),
         ("db1 = dhprebn.sum(1)", "`1` is not the axis that belongs here."),
         ("db1 = both[-1]", "`-1` is not the index that belongs here."),
         ("db1 = 0", "This line puts `0` in the place of what was in `db1`."),
@@ -219,7 +219,9 @@ def test_a_line_below_one_that_had_unpacked_the_gradient(
 def test_a_line_that_is_almost_right_is_to_blame_for_what_comes_of_it(
     gradient: str, code: str, term: str, runner: Runner
 ) -> None:
-    assert blamed("ex1", gradient, code, runner) == {gradient: f"`{term}` is a term too many."}
+    assert blamed("ex1", gradient, code, runner) == {
+        gradient: f"`{term}` should not be a term here."
+    }
 
 
 @pytest.mark.parametrize(

@@ -422,11 +422,12 @@ def test_a_right_line_at_the_wrong_time_is_to_blame(
     ("line", "sentence"),
     [
         ("dh = -dlogits @ W2.T", "The minus in `-dlogits` does not belong there."),
-        ("dh = torch.zeros_like(h)", "`dh` is zero: nothing that arrives is handed on."),
-        ("dh = dlogits @ W2.T + 1", "`1` is a term too many."),
+        ("dh = torch.zeros_like(h)", "`dh` is zero: no incoming gradient is passed on."),
+        ("dh = dlogits @ W2.T + 1", "`1` should not be a term here."),
         (
             "dh = dlogits.cumsum(1) @ W2.T * h",
-            "This is not the gradient of the loss with respect to h.",
+            "This is not the gradient of the loss with respect to h. Check its shape, then one"
+            " entry with `nudge`, then whether a line that reads `h` was left out.",
         ),
     ],
 )

@@ -43,7 +43,7 @@ from grader.execution.sandbox import NoSandbox, Sandbox
 from grader.grading.grade import grade_exercise
 from grader.program.exercises import Exercise, load_exercises
 from grader.program.references import SEED
-from grader.verdict import Outcome
+from grader.verdict import AT_FAULT
 from grader.worker.terms import Limits
 
 FILE = CORPUS / "verdicts.tsv"
@@ -227,7 +227,7 @@ def grade_case(case: Case, runner: Runner, seed: int = SEED) -> Row:
     said = (
         f"{verdict.name}:{verdict.diagnosis[0].kind}"
         for verdict in verdicts
-        if verdict.diagnosis and verdict.outcome in (Outcome.FAIL, Outcome.ERROR)
+        if verdict.diagnosis and verdict.outcome in AT_FAULT
         # What an attack looks like is by chance: it guesses, or has only so much time.
         if not case.is_attack
     )

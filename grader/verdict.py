@@ -43,6 +43,9 @@ class Check(StrEnum):
 EARNS_POINTS = frozenset({Outcome.PASS, Outcome.CARRIED})
 """`carried` earns full points: an error is paid for once, where it was made."""
 
+AT_FAULT = frozenset({Outcome.FAIL, Outcome.ERROR})
+"""Here a mistake was made, and a reason is looked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

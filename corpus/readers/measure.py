@@ -94,8 +94,7 @@ class Measured:
     @property
     def counts(self) -> bool:
         """True where a name is asked for: the share of right first diagnoses is that of these."""
-        label = self.fault.label
-        return label.named
+        return self.fault.label.named
 
 
 def judge_one(prefix: str, source: str, runner: Runner) -> tuple[Judged, ...]:

@@ -15,13 +15,13 @@ from grader.execution.ask import Allowance
 from grader.execution.observe import observe
 from grader.execution.runner import AnyRunner
 from grader.grading.judge import judge
-from grader.grading.one_gradient import AT_FAULT
 from grader.grading.slips import lost_by_slips
 from grader.grading.wrong_value import wrong_value
 from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
 from grader.user_error import needs_memory
 from grader.verdict import (
+    AT_FAULT,
     EARNS_POINTS,
     GUESSES,
     HAPPENED,

@@ -10,7 +10,6 @@ from dataclasses import replace
 from grader.answer.statements import COMPOUND, walk_names, walk_statements
 from grader.execution.evidence import Observed, furthest
 from grader.grading.one_gradient import (
-    AT_FAULT,
     carried,
     examine,
     find_unusable,
@@ -20,7 +19,7 @@ from grader.grading.one_gradient import (
 from grader.grading.reasons import Reasons, with_sizes_met
 from grader.program.compare import FLOAT64_NOISE
 from grader.program.references import References
-from grader.verdict import Check, Outcome, Verdict, because
+from grader.verdict import AT_FAULT, Check, Outcome, Verdict, because
 
 OF_DTYPES = re.compile(r"dtype|scalar type|Double|Float")
 """In the words of an exception of PyTorch's: two tensors are not of the same dtype."""

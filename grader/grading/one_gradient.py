@@ -33,10 +33,18 @@ from grader.program.compare import (
     nothing_to_compare,
 )
 from grader.program.references import References
-from grader.verdict import Check, Comparison, Diagnosis, Flag, Outcome, Place, Verdict, because
+from grader.verdict import (
+    AT_FAULT,
+    Check,
+    Comparison,
+    Diagnosis,
+    Flag,
+    Outcome,
+    Place,
+    Verdict,
+    because,
+)
 from grader.worker.results import REFUSED
-
-AT_FAULT = (Outcome.FAIL, Outcome.ERROR)
 
 _WORST_FIRST = (Check.NOT_RUN, Check.WRONG, Check.RIGHT)
 _WRONG_FIRST = (Check.WRONG, Check.NOT_RUN, Check.RIGHT)

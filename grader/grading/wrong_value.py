@@ -14,7 +14,7 @@ from torch import Tensor
 from grader.execution.evidence import Observed, Value
 from grader.program.compare import FLOAT64_TOLERANCE, RELATIVE_TOLERANCE, ROUNDING_NOISE
 from grader.program.references import References
-from grader.verdict import Check, Outcome, Verdict, WrongValue, pack_map
+from grader.verdict import AT_FAULT, Check, Outcome, Verdict, WrongValue, pack_map
 
 MOST_CELLS = 96
 """Rows, and columns, of a map: of what is larger, a cell shows the largest error of several."""
@@ -28,7 +28,7 @@ LEVELS = 4
 
 def wrong_value(item: Observed, verdict: Verdict, references: References) -> WrongValue | None:
     """What is kept of the value of a gradient that fails or errs; None for the others."""
-    if verdict.outcome not in (Outcome.FAIL, Outcome.ERROR):
+    if verdict.outcome not in AT_FAULT:
         return None
     found = WrongValue(_digest(item, verdict, references), _map(item, verdict, references))
     return found if found.digest or found.map else None

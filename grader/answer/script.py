@@ -115,7 +115,7 @@ class Trial:
     """Some of an answer's statements, as they stand and edited: `statements` are all so far."""
 
     def __init__(self, answer: Answer, keep: frozenset[int], gradients: Set[str]) -> None:
-        self.answer, self.keep, self.gradients = answer, keep, gradients
+        self.answer, self.gradients = answer, gradients
         self.statements = list[Statement]()
         self._next = 0
         kept = (read_effects(answer.statements[number]).writes for number in keep)

@@ -1,7 +1,9 @@
 """Observing: an answer runs on every instance, as it is and forced.
 
-One job is handed to the worker: the lecture's run, a plain run on each hidden instance, and a
-forced run on each. A gradient that is wrong both ways and was made from its siblings is run again.
+A job is handed to the worker: the lecture's run, a plain run on each hidden instance, a forced run
+on the first. The same process then makes the other forced runs, of what a verdict depends on. Two
+things are run again: what a line that raised may have kept from running, and a gradient that is
+wrong both ways, where all that it reads fits together.
 """
 
 from __future__ import annotations
@@ -248,7 +250,7 @@ class _Observer:
             for g, item in self.items.items()
             if not item.is_right and self.lines[g].writers
             if any(v.tensor is None or v.raised or v.interrupted for v in item.local)
-            if not any(self._is_its_own(v, self.lines[g]) for v in item.local)
+            if not self._stopped_itself(item.local, self.lines[g])
         ]
         blocks = (*COMPOUND, ast.FunctionDef)
         if not stuck or not any(isinstance(top, blocks) for top in self.answer.top):
@@ -266,10 +268,10 @@ class _Observer:
                     g, **{name: shown[name] for name in ("local", "reads", "siblings", "channels")}
                 )
 
-    def _is_its_own(self, value: Value, lines: _Lines) -> bool:
+    def _stopped_itself(self, values: Sequence[Value], lines: _Lines) -> bool:
         """True if a line that makes the gradient raised, or reached a limit."""
         places = {*map(self.worker.place_of, lines.keep)} - {None}
-        raised = [one for one in (value.raised, value.interrupted, value.on_the_way) if one]
+        raised = (one for v in values for one in (v.raised, v.interrupted, v.on_the_way) if one)
         return any(one.by_limit or one.place in places for one in raised)
 
     def _run_again(self) -> None:

@@ -6,7 +6,7 @@ import itertools
 import math
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
 from operator import attrgetter
 from types import MappingProxyType
@@ -67,7 +67,6 @@ class JobRunner(Executor):
         self.gradients = frozenset(job.above)
         lines = (line for statement in job.statements for line in statement.lines)
         self.writes = {line.number: line.writes for line in lines}
-        self.blocks = {one.number for one in job.statements if len(one.lines) > 1}
         self.unshown = set[tuple[int, str]]()
         self.looked_into = set[int]()
         self.skipped = set[int]()
@@ -129,23 +128,19 @@ class JobRunner(Executor):
         for _ in range(MOST_TURNS):
             self._begin(run)
             lends = self._lends(lines, frozenset(given), upstreams.keys())
-            whole = {one.number for one in statements if self._is_of_a_piece(one, lends)}
-            writes = self.writes | {
-                one.number: frozenset[str]().union(*(self.writes[n] for n, _, _ in one.inside))
-                for one in statements
-                if one.number in whole
-            }
+            whole = self._blocks_of_a_piece(statements, lends)
             names = Names(self.namespace(run), upstreams)
+            writes = self.writes | whole
             forced = ForcedRun(names, lends, writes, self.gradients, self.job.uncounted)
 
             def execute(
-                statement: Statement, names: dict[str, Any], whole: Set[int] = whole
+                statement: Statement, names: dict[str, Any], whole: Set[int] = whole.keys()
             ) -> Problem | None:
                 return self._execute(statement, names, started, statement.number not in whole)
 
             forced.run(statements, execute)
             seen = forced.unshown | {(number, g) for g, number in forced.spoiling.items()}
-            within = {number for number, _ in seen} & whole & self.blocks
+            within = {number for number, _ in seen} & whole.keys()
             self.looked_into |= within
             news = {one for one in forced.unshown - self.unshown if one[0] not in within}
             self.unshown |= news
@@ -164,13 +159,19 @@ class JobRunner(Executor):
             number: ((lent | given) & there) - self.writes[number] for number, lent in lends.items()
         }
 
-    def _is_of_a_piece(self, statement: Statement, lends: Mapping[int, Set[str]]) -> bool:
-        """True if a statement, with its blocks, makes one gradient: nobody need look inside."""
-        first, *inside = [line.number for line in statement.lines]
-        written = frozenset[str]().union(*(self.writes[number] for number in (first, *inside)))
-        is_uniform = all(lends[number] == lends[first] for number in inside)
-        one_gradient = len(self.gradients & written) <= 1
-        return is_uniform and one_gradient and first not in self.looked_into
+    def _blocks_of_a_piece(
+        self, statements: Sequence[Statement], lends: Mapping[int, Set[str]]
+    ) -> dict[int, frozenset[str]]:
+        """What each statement with blocks writes that makes one gradient: nobody looks inside."""
+        found = {}
+        for first, *inside in ([line.number for line in one.lines] for one in statements):
+            if not inside or first in self.looked_into:
+                continue
+            written = self.writes[first].union(*(self.writes[number] for number in inside))
+            is_uniform = all(lends[number] == lends[first] for number in inside)
+            if is_uniform and len(self.gradients & written) <= 1:
+                found[first] = written
+        return found
 
     def _begin(self, run: JobRun) -> None:
         # Not torch.manual_seed: that seeds all kinds of devices, with a formatted stack each.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from grader.answer.parse import Answer
@@ -107,7 +107,8 @@ def _is_hopeless(value: Value) -> bool:
 MOST_REMEMBERED = 4_096
 """Findings that a process keeps: a class makes the same mistakes."""
 
-REMEMBERED: dict[object, Edit | Explanation | None] = {}
+REMEMBERED: dict[object, tuple[int, Edit | Explanation | None]] = {}
+"""Each with the place, among the gradient's own statements, of the one that is edited."""
 
 
 def _found(search: Search, verdict: Verdict) -> Edit | Explanation | None:
@@ -119,10 +120,16 @@ def _found(search: Search, verdict: Verdict) -> Edit | Explanation | None:
     seen = verdict.global_check, comparison.approximate, comparison.shape
     key = given, seen, search.raises, item.beside is None, len(search.settled)
     if key not in REMEMBERED or search.is_cut_short:
-        found = next(findings(search, verdict), None)
+        found, numbers = (
+            next(findings(search, verdict), None),
+            [o.number for o in search.statements],
+        )
         if search.is_cut_short:
             return found
         if len(REMEMBERED) >= MOST_REMEMBERED:
             REMEMBERED.clear()
-        REMEMBERED[key] = found
-    return REMEMBERED[key]
+        edited = numbers.index(found.own.number) if isinstance(found, Edit) else 0
+        REMEMBERED[key] = edited, found
+    edited, found = REMEMBERED[key]
+    # In this answer the same statement may have another place.
+    return replace(found, own=search.statements[edited]) if isinstance(found, Edit) else found

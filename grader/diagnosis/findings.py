@@ -65,14 +65,19 @@ def _written_in(search: Search) -> Iterator[Edit]:
     if further is None or search.item.lecture.is_placeholder or not further.is_right_unedited:
         return
     reading = further.reading
-    numbers, sizes = listed(map(str, reading)), listed(f"`{size}`" for size in reading.values())
+    numbers, names = (
+        listed(map(str, reading)),
+        listed(f"`{name.strip('()')}`" for name in reading.values()),
+    )
     written, or_else = ("is", " or") if len(reading) == 1 else ("are", ", or")
-    message = f"{numbers} {written} written in. Use {sizes}{or_else} `.shape`."
+    or_else = f"{or_else} `.shape`" if {*reading.values()} & {*search.exercise.sizes} else ""
+    belongs = names if len(reading) == 1 else ""
+    message = f"{numbers} {written} written in. Use {names}{or_else}."
     for own, node in search.nodes:
         if isinstance(node, ast.Constant) and node.value == next(iter(reading)):
             piece = own.span(node)
             text = own.put(piece, next(iter(reading.values())))
-            yield Edit(FIRST, Kind.HARD_CODED_SIZE, own, piece, text, message, sizes)
+            yield Edit(FIRST, Kind.HARD_CODED_SIZE, own, piece, text, message, belongs)
             return
 
 

@@ -70,8 +70,9 @@ class Search:
     """The gradients whose own lines are right, each with the numbers of its statements."""
     near: list[Edit] = field(default_factory=list)
     """What would be right if it were not for a number."""
-    reading: Mapping[int, str] = field(default_factory=dict)
-    """Numbers in its statements that are taken for the sizes that they are in the notebook."""
+    reading: Mapping[float, str] = field(default_factory=dict)
+    """Numbers in its statements that are taken for what is called so in the notebook: a size, the
+    forward pass's own number."""
 
     def __post_init__(self) -> None:
         program = self.references.program
@@ -219,14 +220,17 @@ class Search:
 
     @cached_property
     def with_sizes(self) -> Search | None:
-        """The same, with sizes for numbers; None where its statements have no such number."""
+        """The same, with names for numbers; None where its statements have no such number."""
+        own = self.references.lecture.values.items()
+        scalars = {x: name for name, x in own if isinstance(x, float) and not x.is_integer()}
+        rest = {round(1 - x, 12): f"(1 - {name})" for x, name in scalars.items()}
         sizes = {length: size for size, length in self.exercise.sizes.items() if length > 2}
         less = {length - 1: f"{size} - 1" for length, size in sizes.items() if length > 3}
         pairs = itertools.combinations(sizes.items(), 2)
         products = {m * n: f"{one} * {other}" for (m, one), (n, other) in pairs}
         numbers = {node.value for _, node in self.nodes if isinstance(node, ast.Constant)}
-        known = (products | less | sizes).items()
-        reading = {number: size for number, size in known if number in numbers}
+        known = (products | less | sizes | rest | scalars).items()
+        reading = {number: name for number, name in known if number in numbers}
         return replace(self, reading=reading, near=[]) if reading and not self.reading else None
 
     @property

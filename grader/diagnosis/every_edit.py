@@ -42,7 +42,7 @@ def every_edit(
     latest = {own.text: own for own in reversed(statements)}
     counters = frozenset[str]().union(*(own.counters for own in statements))
     expressions = list[Expression]()
-    ready = [*_lines(statements, scope)]
+    ready = [*_lines(statements, answer, scope)]
     for own in (own for own in statements if own is latest[own.text]):
         inside = (inner for inner in walk_statements([own.top]) if answer.number[inner] in keep)
         edited = (Site(own, one, ()) for one in inside if one not in own.ends)
@@ -115,7 +115,27 @@ def _loops(own: OwnStatement) -> Iterator[Edit]:
             yield Edit(SECOND, Kind.STATEMENT, own, (first, last), text, message)
 
 
-def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
+def taken_out(statements: Sequence[OwnStatement], answer: Answer, gradient: str) -> Iterator[Edit]:
+    """Without the last line, if it puts another value in the place of a right one.
+
+    One that only changes the value does so for another gradient, if it stands in another cell.
+    """
+    writing = [own for own in statements if gradient in answer.written[own.top]]
+    if len(writing) < 2:
+        return
+    *_, before, own = sorted(writing, key=lambda own: own.number)
+    kind, message = Kind.OVERWRITTEN_BRANCH, f"Without this line, `{gradient}` would be right."
+    if not own.assigns(gradient):
+        kind, message = (
+            Kind.ALIASED,
+            f"`{gradient}` is right when it is assigned; this line changes it.",
+        )
+        if answer.places[own.number].cell == answer.places[before.number].cell:
+            return
+    yield Edit(FIRST, kind, own, (0, len(own.text)), "", message)
+
+
+def _lines(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) -> Iterator[Edit]:
     """Lines that ran again, that undo the forward pass, or at the wrong side of a loop."""
     once = {own.text: own for own in statements}
     again = [own for own in statements if own is not once[own.text]]
@@ -126,6 +146,7 @@ def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
         piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
         yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
     yield from itertools.islice(itertools.chain.from_iterable(map(_loops, statements)), MOST_PAIRS)
+    yield from taken_out(statements, answer, scope.gradient)
     for own in statements:
         for name in (name for name in scope["FORWARD"] if own.assigns(name)):
             message = f"This line computes `{name}` again, and differently from the forward pass."

@@ -106,6 +106,12 @@ class Expression:
         kind = rule.kind if rule.kind in OF_THEIR_OWN else self._usual or rule.kind
         piece = next(map(fit.place, rule.marks), fit.span)
         others = () if rule.places.isdisjoint((EVERYWHERE, AXES)) else self._again
+        if (
+            doubled
+            and isinstance(self.site.parent, ast.Attribute)
+            and self.site.parent.attr[-1] == "_"
+        ):
+            return  # what is changed in place is not what would be changed twice
         before, *after = STANDS_FOR.sub(fit.text, rule.new).split(SLOT)
         for names in itertools.product(*(fit.names(word) for word in rule.names)):
             new = before + "".join(w + text for (_, w), text in zip(names, after, strict=True))

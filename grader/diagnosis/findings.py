@@ -13,6 +13,7 @@ from torch import Tensor
 
 from grader.diagnosis import shown
 from grader.diagnosis.edit import FIRST, SLOPE, Edit, capital, quoted
+from grader.diagnosis.every_edit import taken_out
 from grader.diagnosis.factors import Factor
 from grader.diagnosis.kinds import Kind
 from grader.diagnosis.repair import Search
@@ -26,13 +27,13 @@ from grader.program.compare import (
     describe_nonfinite,
     describe_shape,
 )
-from grader.verdict import Check, Verdict
+from grader.verdict import Check, Outcome, Verdict
 
 CANCELS = re.compile(r"(?<![.\w*])(?<!/ )(?<!\*\* )([A-Za-z_]\w*) / \1\b(?! *(?:[.([]|\*\*))")
 """A tensor divided by itself: nobody means that."""
 
-BY_ZERO = re.compile(r"(?:/|/=|\bdiv\w*\(|\bdivide\()\s*\(?0(?:\.0*)?(?![\d.])")
-"""A division by zero, as it is written."""
+BY_ZERO = re.compile(r"(?:/|/=|\bdiv\w*\(|\bdivide\(|\*)\s*\(?0(?:\.0*)?(?![\d.])")
+"""A division by zero, or by something that is taken times zero, as it is written."""
 
 RIGHT_NUMBERS = "The numbers are right."
 """What is said first of the right numbers in another shape."""
@@ -40,6 +41,10 @@ RIGHT_NUMBERS = "The numbers are right."
 
 def findings(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     """What there is to say, the best first: an edit with its final sentence, or what is seen."""
+    if verdict.outcome is Outcome.REFUSED:  # no other edit of a line that asks autograd is meant
+        edits = [*taken_out(search.statements, search.answer, search.item.name)]
+        yield from of_repairs(search, [search.find(edits)])
+        return
     if not search.is_right(FLOAT64_TOLERANCE) and search.is_right_unedited:
         return
     if not search.is_right(FLOAT64_NOISE):
@@ -152,7 +157,7 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
 def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Edit]:
     """The edits with all that is to be said of each, but for those that nobody can have meant."""
     for edit in itertools.chain.from_iterable(batches):
-        if _has_right_size(edit):
+        if _has_right_size(edit) or _is_number_beside_number(search, edit):
             continue
         if CANCELS.search(edit.text) and not CANCELS.search(edit.own.text):
             continue
@@ -168,6 +173,20 @@ def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Ed
 def _has_right_size(edit: Edit) -> bool:
     """True if the value is off by the very size that the edit says is wrong: the size is right."""
     return edit.factor is not None and edit.factor.sizes in (edit.source, f"1/{edit.source}")
+
+
+def _is_number_beside_number(search: Search, edit: Edit) -> bool:
+    """True if a number is said to be wrong, and another one is left over: both are one factor."""
+    words, scope = {*re.findall(r"\w+", edit.source)}, search.scope
+    tensors = {
+        *scope["FORWARD"],
+        *scope["UPSTREAM"],
+        *scope["OWN"],
+        *scope["INDEX"],
+        scope.gradient,
+    }
+    is_number = bool(words) and words.isdisjoint(tensors)
+    return edit.factor is not None and not edit.doubled and is_number
 
 
 def _with_factor(search: Search, edit: Edit) -> Explanation:

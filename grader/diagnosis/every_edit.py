@@ -12,7 +12,7 @@ from itertools import pairwise
 from grader.answer.own_code import OwnStatement
 from grader.answer.parse import Answer
 from grader.answer.sites import START, STATEMENT, Site, role, sites
-from grader.answer.statements import walk_statements
+from grader.answer.statements import stored_names, walk_statements
 from grader.diagnosis.edit import (
     EXPECTED,
     FIRST,
@@ -118,21 +118,23 @@ def _loops(own: OwnStatement) -> Iterator[Edit]:
 def taken_out(statements: Sequence[OwnStatement], answer: Answer, gradient: str) -> Iterator[Edit]:
     """Without the last line, if it puts another value in the place of a right one.
 
-    One that only changes the value does so for another gradient, if it stands in another cell.
+    One that stands in another cell, or whose value another gradient gets, was not meant to do that.
     """
     writing = [own for own in statements if gradient in answer.written[own.top]]
     if len(writing) < 2:
         return
     *_, before, own = sorted(writing, key=lambda own: own.number)
-    kind, message = Kind.OVERWRITTEN_BRANCH, f"Without this line, `{gradient}` would be right."
-    if not own.assigns(gradient):
-        kind, message = (
-            Kind.ALIASED,
-            f"`{gradient}` is right when it is assigned; this line changes it.",
-        )
-        if answer.places[own.number].cell == answer.places[before.number].cell:
-            return
-    yield Edit(FIRST, kind, own, (0, len(own.text)), "", message)
+    later = answer.top[answer.top.index(own.top) :]
+    values = (ast.unparse(one.value) for one in later if isinstance(one, ast.Assign))
+    is_term = any(gradient in re.split(r" [+-] ", value) for value in values)
+    if answer.places[own.number].cell != answer.places[before.number].cell or is_term:
+        message = f"`{gradient}` is right when it is assigned; this line changes it."
+        inside = [one for one in walk_statements([own.top]) if gradient in stored_names(one)]
+        piece = own.span(inside[-1]) if inside else (0, len(own.text))
+        yield Edit(FIRST, Kind.ALIASED, own, piece, "", message)
+    elif own.assigns(gradient):
+        message = f"Without this line, `{gradient}` would be right."
+        yield Edit(SECOND, Kind.OVERWRITTEN_BRANCH, own, (0, len(own.text)), "", message)
 
 
 def _lines(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) -> Iterator[Edit]:

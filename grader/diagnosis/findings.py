@@ -47,7 +47,7 @@ def findings(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
         return
     if not search.is_right(FLOAT64_TOLERANCE) and search.is_right_unedited:
         return
-    if not search.is_right(FLOAT64_NOISE):
+    if not search.is_right(FLOAT64_TOLERANCE):
         yield from _written_in(search)
     if (unfit := _unfit(search)) is not None:
         by_zero = any(BY_ZERO.search(own.text) for own in search.statements)
@@ -157,13 +157,16 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
 def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Edit]:
     """The edits with all that is to be said of each, but for those that nobody can have meant."""
     for edit in itertools.chain.from_iterable(batches):
-        if _has_right_size(edit) or _is_number_beside_number(search, edit):
+        if _has_right_size(edit):
             continue
         if CANCELS.search(edit.text) and not CANCELS.search(edit.own.text):
             continue
         if edit.kind is Kind.OVERWRITTEN_BRANCH and not edit.text and search.raises:
             continue  # the exception says what is wrong with that line
         kind, message = _with_factor(search, edit)
+        is_number = edit.kind is Kind.CONSTANT_FACTOR or _is_number(search, edit.source)
+        if message != edit.message and is_number and not edit.doubled:
+            continue  # to put one number right and leave another wrong explains nothing
         # A sum that is copied again leaves the shape as it should be.
         fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
         kind = Kind.OPERATOR if kind is Kind.WRONG_SHAPE and any(fits) else kind
@@ -175,9 +178,9 @@ def _has_right_size(edit: Edit) -> bool:
     return edit.factor is not None and edit.factor.sizes in (edit.source, f"1/{edit.source}")
 
 
-def _is_number_beside_number(search: Search, edit: Edit) -> bool:
-    """True if a number is said to be wrong, and another one is left over: both are one factor."""
-    words, scope = {*re.findall(r"\w+", edit.source)}, search.scope
+def _is_number(search: Search, piece: str) -> bool:
+    """True for a piece of a line without a tensor in it."""
+    words, scope = {*re.findall(r"\w+", piece)}, search.scope
     tensors = {
         *scope["FORWARD"],
         *scope["UPSTREAM"],
@@ -185,8 +188,7 @@ def _is_number_beside_number(search: Search, edit: Edit) -> bool:
         *scope["INDEX"],
         scope.gradient,
     }
-    is_number = bool(words) and words.isdisjoint(tensors)
-    return edit.factor is not None and not edit.doubled and is_number
+    return bool(words) and words.isdisjoint(tensors)
 
 
 def _with_factor(search: Search, edit: Edit) -> Explanation:

@@ -108,10 +108,10 @@ def test_an_upstream_that_a_loop_overwrites_is_to_blame(runner: Runner) -> None:
 
 
 def test_a_line_by_which_another_gradient_is_right_is_not_to_blame(runner: Runner) -> None:
-    source = "both = torch.cat([embcat, torch.ones(n, 1)], 1).T @ dhprebn\ndW1 = both[1:]"
+    source = "both = torch.cat([embcat, torch.ones(n, 1)], 1).T @ dhprebn\ndW1 = -both[:-1]"
     answer = re.sub(r"(?m)^db1 = .*$", "db1 = both[-1]", answer_with("ex1", "dW1", source))
     said = {one.name: one.message for one in judge_one("ex1", answer, runner)}
-    assert said["dW1"] == "`both[1:]` cuts off the wrong end."
+    assert said["dW1"] == "The minus in `-both[:-1]` does not belong there."
     assert not said.get("db1")
 
 
@@ -195,9 +195,12 @@ UNPACKED = (
     [
         ("db1 = dhpreact.sum(0)", "`dhpreact` is not the incoming gradient here."),
         ("db1 = dhprebn.sum(1)", "`1` is not the axis that belongs here."),
-        ("db1 = both[-1]", "`-1` is not the index that belongs here."),
-        ("db1 = 0", "This line puts `0` in the place of what was in `db1`."),
-        ("db1 = both[:1]", "This line puts another value in the place of a right `db1`."),
+        ("db1 = both[-1]", "Without this line, `db1` would be right."),
+        ("db1 = 0", "Without this line, `db1` would be right."),
+        (
+            "db1 = both[:1]",
+            "The numbers are right. The shape is (1, 64), and `b1` has (64,).",
+        ),
     ],
 )
 def test_a_line_below_one_that_had_unpacked_the_gradient(

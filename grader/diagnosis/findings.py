@@ -164,7 +164,8 @@ def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Ed
         if edit.kind is Kind.OVERWRITTEN_BRANCH and not edit.text and search.raises:
             continue  # the exception says what is wrong with that line
         kind, message = _with_factor(search, edit)
-        is_number = edit.kind is Kind.CONSTANT_FACTOR or _is_number(search, edit.source)
+        is_number = edit.kind is Kind.CONSTANT_FACTOR
+        is_number |= edit.kind is Kind.EXTRA_FACTOR and _is_number(search, edit.source)
         if message != edit.message and is_number and not edit.doubled:
             continue  # to put one number right and leave another wrong explains nothing
         # A sum that is copied again leaves the shape as it should be.

@@ -104,18 +104,21 @@ def _parts(wrong: Sequence[Wrong], given: frozenset[str]) -> Iterator[tuple[str,
 
     between = program.descendants(tensor) & reference.cotangents.keys()
     for step in (step.name for step in program.steps if step.name in between):
-        yield f"What comes to `{gradient}` through `{step}`", zeroed(step)
+        yield f"The part of `{gradient}` that comes through `{step}`", zeroed(step)
 
     def not_straight(reader: str) -> Without:
         return lambda one: one.right - one.reference.local_vjp(tensor, given, through=reader)
 
     for reader in program.readers(tensor):
         # Straight from there, without what comes to it on a longer way.
-        yield f"What comes to `{gradient}` straight from `{reader}`", not_straight(reader)
+        yield f"The part of `{gradient}` that comes directly from `{reader}`", not_straight(reader)
     for pair in itertools.combinations(sorted(between), 2) if len(between) <= MOST_STEPS else ():
         without = zeroed(*pair)
         if all(agrees(without(one), one.value) for one in wrong):
-            yield f"What comes to `{gradient}` through `{pair[0]}` and through `{pair[1]}`", without
+            yield (
+                f"The part of `{gradient}` that comes through `{pair[0]}` and through `{pair[1]}`",
+                without,
+            )
 
 
 def _scale(wrong: Wrong, without: Tensor) -> float | None:

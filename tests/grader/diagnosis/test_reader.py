@@ -129,7 +129,7 @@ FUSED = "dhprebn = bngain * bnvar_inv / n * ({})"
     [
         (
             FUSED.format("n * dhpreact - dbnbias - bnraw * dbngain"),
-            "What comes to `dhprebn` through `bnvar` is 0.96875 ((n - 1)/n) times what it should"
+            "The part of `dhprebn` that comes through `bnvar` is 0.96875 ((n - 1)/n) times what it should"
             " be.",
         ),
         (
@@ -164,7 +164,7 @@ def test_what_arrives_as_a_value_is_what_the_others_are_made_from(
     judged = {one.name: one for one in judge_one("ex3", answer, runner)}
     assert judged["dbngain"].message == "`hprebn` is not the tensor that belongs here."
     assert judged["dhprebn"].outcome == outcome
-    said = "What comes to `dhprebn` through `var` is 0.96875 ((n - 1)/n) times what it should be."
+    said = "The part of `dhprebn` that comes through `var` is 0.96875 ((n - 1)/n) times what it should be."
     assert judged["dhprebn"].message == ("" if share else said)
 
 

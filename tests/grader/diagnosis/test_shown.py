@@ -181,7 +181,7 @@ OF_X = frozenset({"a", "b"})
 
 
 def parts(tensor: str, *readers: str) -> Values:
-    """What comes to a tensor through some of its readers."""
+    """The part of a gradient that comes through some of its readers."""
     others = PROGRAM.readers(tensor)
     return REFERENCES.local_vjps(tensor, {*readers}, {*others} - {*readers})
 
@@ -206,15 +206,26 @@ WHOLE = parts("x", "a", "b")
 @pytest.mark.parametrize(
     ("values", "kind", "message"),
     [
-        (parts("x", "a"), Kind.MISSING_BRANCH, "What comes to `dx` through `b` is missing."),
-        (parts("x", "b"), Kind.MISSING_BRANCH, "What comes to `dx` through `a` is missing."),
+        (
+            parts("x", "a"),
+            Kind.MISSING_BRANCH,
+            "The part of `dx` that comes through `b` is missing.",
+        ),
+        (
+            parts("x", "b"),
+            Kind.MISSING_BRANCH,
+            "The part of `dx` that comes through `a` is missing.",
+        ),
         (
             combined(WHOLE, parts("x", "a"), -2),
-            *(Kind.SIGN, "What comes to `dx` through `a` has the wrong sign."),
+            *(Kind.SIGN, "The part of `dx` that comes through `a` has the wrong sign."),
         ),
         (
             combined(WHOLE, parts("x", "b"), 2),
-            *(Kind.CONSTANT_FACTOR, "What comes to `dx` through `b` is 3 times what it should be."),
+            *(
+                Kind.CONSTANT_FACTOR,
+                "The part of `dx` that comes through `b` is 3 times what it should be.",
+            ),
         ),
         (scaled(WHOLE, lambda _: -1), Kind.SIGN, "`dx` has the wrong sign."),
         (

@@ -62,8 +62,16 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
         ("ex1-warmup", ("2 * s * dt", "s * dt"), "`ds` is 0.5 times what it should be."),
         ("ex1-warmup", ("2 * s * dt", "2 * s"), "`2 * s` lacks the incoming gradient."),
         ("ex1-warmup", ("u * dw", "v * dw"), "`v` is not the tensor that belongs here."),
-        ("ex1-warmup", ("v * dw + ds", "v * dw"), "What comes to `du` through `s` is missing."),
-        ("ex1-warmup", ("v * dw + ds", "ds"), "What comes to `du` through `w` is missing."),
+        (
+            "ex1-warmup",
+            ("v * dw + ds", "v * dw"),
+            "The part of `du` that comes through `s` is missing.",
+        ),
+        (
+            "ex1-warmup",
+            ("v * dw + ds", "ds"),
+            "The part of `du` that comes through `w` is missing.",
+        ),
         ("ex2-temperature", ("(n * T)", "(n * 3)"), "`T` belongs here."),
         ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` belongs here."),
         (

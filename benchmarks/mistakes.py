@@ -1,7 +1,7 @@
 """How often the first diagnosis names the mistake, over every answer with one mistake in it.
 
-python -m benchmarks.diagnosis         a row for each corpus and exercise
-python -m benchmarks.diagnosis --earn  the sentences of the table that earn too little
+python -m benchmarks.mistakes         a row for each corpus and exercise
+python -m benchmarks.mistakes --earn  the sentences of the table that earn too little
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Sizes = Mapping[str, int]
 
 _FORMS = (
     *("{n}", "1/{n}", "{n}/({n} - 1)", "({n} - 1)/{n}", "({n} - 1)", "1/({n} - 1)", "({n} - 2)"),
-    *("{n} * ({n} - 1)", "({n} - 1)**2", "{n}**2", "1/{n}**2", "sqrt({n})", "1/sqrt({n})"),
+    *("{n} * ({n} - 1)", "({n} - 1)**2", "{n}**2", "1/{n}**2", "{n}**0.5", "1/{n}**0.5"),
 )
 _FORMS_OF_TWO = ("{a}/{b}", "{a} * {b}", "1/({a} * {b})")
 """Expressions of one size and of two, the likeliest first."""
@@ -88,7 +88,7 @@ def _expressions(names: Sequence[str]) -> Iterator[str]:
 
 def _value(text: str, sizes: Sizes) -> float:
     """An expression of sizes, worked out; 1 where there is none."""
-    return float(eval(_compiled(text or "1"), {"sqrt": math.sqrt}, dict(sizes)))
+    return float(eval(_compiled(text or "1"), {}, dict(sizes)))
 
 
 @cache

@@ -258,9 +258,19 @@ class Search:
         tried = [batch[place] for place in hopeful]
         pairs = zip(tried, (hits[place] for place in hopeful), self._try(tried, 1), strict=True)
         found = [edit for one in pairs if (edit := self._confirmed(*one))]
+        # What is taken so often need not make so much of it: in a square, say, or in a root.
+        found = [edit for edit in found if not edit.doubled or self._is_right_once(edit)]
         complete = [edit for edit in found if edit.doubled or edit.factor is None]
         self.near += [edit for edit in found if edit not in complete]
         return complete
+
+    def _is_right_once(self, edit: Edit) -> bool:
+        """True if a piece, divided by how often it is there, makes the gradient right."""
+        assert edit.factor is not None
+        times = f"{edit.factor.number!r} * {edit.factor.sizes or 1}"
+        text = edit.own.put(edit.piece, f"({edit.source}) / ({times})")
+        (hits,) = self._try([replace(edit, text=text, doubled=False)], 0)
+        return 1.0 in hits.values()
 
     def _confirmed(
         self, edit: Edit, hits: Mapping[int, float], more: Mapping[int, float]

@@ -70,12 +70,10 @@ def _written_in(search: Search) -> Iterator[Edit]:
     if further is None or search.item.lecture.is_placeholder or not further.is_right_unedited:
         return
     reading = further.reading
-    numbers, names = (
-        listed(map(str, reading)),
-        listed(f"`{name.strip('()')}`" for name in reading.values()),
-    )
-    written, or_else = ("is", " or") if len(reading) == 1 else ("are", ", or")
-    or_else = f"{or_else} `.shape`" if {*reading.values()} & {*search.exercise.sizes} else ""
+    numbers = listed(map(str, reading))
+    names = listed(f"`{name.strip('()')}`" for name in reading.values())
+    written, or_else = ("is", " or `.shape`") if len(reading) == 1 else ("are", ", or `.shape`")
+    or_else *= any(size in re.findall(r"\w+", names) for size in search.exercise.sizes)
     belongs = names if len(reading) == 1 else ""
     message = f"{numbers} {written} written in. Use {names}{or_else}."
     for own, node in search.nodes:

@@ -175,7 +175,7 @@ PLACES = (VALUE, CALLEE, AXIS, INDEX, SIZE, STATEMENT)
         ),
         ("dx = h", Kind.WRONG_UPSTREAM, "dx = (h * dh)"),
         ("dx = h", Kind.MISSING_BRANCH, "dx = (h - F.one_hot(Yb, vocab_size))"),
-        ("dC[Yb[i]] += dh", Kind.WRONG_NAME, "dC[Xb[i, tmp]] += dh"),
+        ("dC[Yb[i]] += dh", Kind.WRONG_INDEX, "dC[Xb[i, tmp]] += dh"),
         ("dx = dh", Kind.MISSING_FACTOR, "dx = (dh * hpreact)"),
         ("dx = dh", Kind.MISSING_FACTOR, "dx = (dh * tmp)"),
         ("dx = dh", Kind.MISSING_FACTOR, "dx = (dh * slope_of_h_)"),

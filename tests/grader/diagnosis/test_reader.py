@@ -129,8 +129,8 @@ FUSED = "dhprebn = bngain * bnvar_inv / n * ({})"
     [
         (
             FUSED.format("n * dhpreact - dbnbias - bnraw * dbngain"),
-            "The part of `dhprebn` that comes through `bnvar` is 0.96875 ((n - 1)/n) times what it should"
-            " be.",
+            "The part of `dhprebn` that comes through `bnvar` is 0.96875 ((n - 1)/n) times what it"
+            " should be.",
         ),
         (
             "dhprebn = bngain * bnvar / n"
@@ -164,7 +164,8 @@ def test_what_arrives_as_a_value_is_what_the_others_are_made_from(
     judged = {one.name: one for one in judge_one("ex3", answer, runner)}
     assert judged["dbngain"].message == "`hprebn` is not the tensor that belongs here."
     assert judged["dhprebn"].outcome == outcome
-    said = "The part of `dhprebn` that comes through `var` is 0.96875 ((n - 1)/n) times what it should be."
+    part = "The part of `dhprebn` that comes through `var`"
+    said = f"{part} is 0.96875 ((n - 1)/n) times what it should be."
     assert judged["dhprebn"].message == ("" if share else said)
 
 

@@ -63,7 +63,7 @@ Code = (
     | Literal["only-on-this-size", "only-on-this-size-of", "written-in", "at-the-wrong-time"]
     | Literal["raised", "raised-in-line", "raised-in-cell", "stopped", "refused"]
     | Literal["meant", "not-yet", "unbound", "unbound-parameter", "belongs-to", "known-here-as"]
-    | Literal["sizes", "drawn-size", "not-assigned", "mistyped", "returns-nothing"]
+    | Literal["called-here", "sizes", "drawn-size", "not-assigned", "mistyped", "returns-nothing"]
     | Literal["in-another-cell", "named-in-another", "no-first-line", "lost-first-line"]
     | Literal["earlier-value", "helper", "not-returned", "from-outside", "summed-by-pytorch"]
 )

@@ -117,11 +117,14 @@ def role(site: Site) -> str:
             case ast.Call(func=ast.Attribute() as function, args=arguments) if node in arguments:
                 if function.attr in WORDS["takes_lengths"]:
                     return SIZE
-                on_module = getattr(function.value, "id", "") in MODULES
-                if function.attr in WORDS["takes_axes"] and not (
-                    on_module and node is arguments[0]
-                ):
+                start = int(getattr(function.value, "id", "") in MODULES)
+                if function.attr in WORDS["takes_axes"] and node in arguments[start:]:
                     return AXIS
+                name = function.attr.rstrip("_")
+                if name in WORDS["begins_with_axis"] and node in arguments[start : start + 1]:
+                    return AXIS
+                if name in WORDS["halves"] and node in arguments[start:]:
+                    return INDEX  # the diagonal that it counts from
             case ast.keyword(arg=name) if name in _KEYWORDS:
                 return _KEYWORDS[name]
             case ast.Slice() if isinstance(site.node, ast.Constant):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from grader.answer.parse import Answer
-from grader.diagnosis.findings import Found, findings, of_repairs
-from grader.diagnosis.helper_lines import Helpers
+from grader.diagnosis.edit import Edit
+from grader.diagnosis.findings import findings
 from grader.diagnosis.kinds import Kind, hint
 from grader.diagnosis.repair import Search
+from grader.diagnosis.shown import Explanation
 from grader.execution.ask import Allowance
 from grader.execution.evidence import Observed, Value
 from grader.execution.problems import NO_POWER
@@ -30,6 +31,9 @@ power, `math` takes no tensor, and a function is to be called."""
 
 OF_INDICES = (Kind.WRONG_INDEX, Kind.HARD_CODED_SIZE, Kind.PARTIAL_ROWS, Kind.ONLY_THIS_BATCH)
 """Mistakes that may raise an exception at some sizes and give a wrong value at others."""
+
+OF_SHAPE = (Kind.LOST_KEEPDIM, Kind.WRONG_SHAPE, Kind.TRANSPOSED)
+"""Of these the values show the shape, and the sentence tells it."""
 
 LONGEST_SEARCHED = 10_000
 """Characters of a gradient's own statements; in the longest right answer it is a third of that."""
@@ -68,25 +72,24 @@ def find_reason(
     search = Search(item, answer, exercise, references, runner, allowance, right)
     if sum(len(own.text) for own in search.statements) > LONGEST_SEARCHED:
         return None
-    search, found = _of_helper(search, verdict)
+    found = _found(search, verdict)
     if found is None:
         return None
-    name = search.item.name
-    nudge = hint(found.kind, name, found.belongs)
-    diagnosis = Diagnosis(found.kind, found.message, nudge, found.tells)
-    if found.piece is None:
-        return Cause(diagnosis, None if name == item.name else search.item.place)
-    own, (start, end) = search.statements[found.number], found.piece
+    if not isinstance(found, Edit):
+        kind, message = found
+        tells = ("shape",) if kind in OF_SHAPE else ()
+        return Cause(Diagnosis(kind, message, hint(kind, item.name), tells))
+    own, (start, end) = found.own, found.piece
     piece = own.text[start:end]
-    line = own.line + own.text.count("\n", 0, start)
-    place = Place(answer.places[own.number].cell, line)
+    place = Place(answer.places[own.number].cell, own.line + own.text.count("\n", 0, start))
     raised = item.lecture.raised if verdict.outcome is Outcome.ERROR else None
     # What raises at the notebook's sizes alone has a wrong index, and no other line is to blame.
     is_index = raised and raised.place in (place, None) and found.kind in OF_INDICES
     if raised and not search.raises and not is_index:
         return None
     nth = own.text.count(piece, own.text.rfind("\n", 0, start) + 1, start)
-    return Cause(diagnosis, place, piece, nth)
+    nudge = hint(found.kind, item.name, found.belongs)
+    return Cause(Diagnosis(found.kind, found.message, nudge), place, piece, nth)
 
 
 def _is_hopeless(value: Value) -> bool:
@@ -101,26 +104,14 @@ def _is_hopeless(value: Value) -> bool:
     return (value.type_name or "").startswith(no_formula)
 
 
-def _of_helper(search: Search, verdict: Verdict) -> tuple[Search, Found | None]:
-    """What is found out, of the helper line that is to blame if there is one."""
-    helpers = Helpers(search)
-    if helpers.first is not None and helpers.is_at_fault:
-        return helpers.first, _found(helpers.first, verdict)
-    search.right_helpers = helpers.right
-    found = _found(search, verdict)
-    if found is None and helpers.first is not None:  # more is wrong than its line, which is one
-        repairs = map(helpers.first.find, helpers.first.batches())
-        return helpers.first, next(of_repairs(helpers.first, repairs), None)
-    return search, found
-
-
 MOST_REMEMBERED = 4_096
 """Findings that a process keeps: a class makes the same mistakes."""
 
-_REMEMBERED: dict[object, Found | None] = {}
+REMEMBERED: dict[object, tuple[int, Edit | Explanation | None]] = {}
+"""Each with the place, among the gradient's own statements, of the one that is edited."""
 
 
-def _found(search: Search, verdict: Verdict) -> Found | None:
+def _found(search: Search, verdict: Verdict) -> Edit | Explanation | None:
     """What is found out about a gradient; of equal statements it is found out once."""
     item, comparison = search.item, verdict.comparison
     texts = "\0".join(own.text for own in (*search.statements, *search.settled))
@@ -128,11 +119,17 @@ def _found(search: Search, verdict: Verdict) -> Found | None:
     given = search.references, item.name, written, item.reads, item.writes
     seen = verdict.global_check, comparison.approximate, comparison.shape
     key = given, seen, search.raises, item.beside is None, len(search.settled)
-    if key not in _REMEMBERED or search.is_cut_short:
-        found = next(findings(search, verdict), None)
+    if key not in REMEMBERED or search.is_cut_short:
+        found, numbers = (
+            next(findings(search, verdict), None),
+            [o.number for o in search.statements],
+        )
         if search.is_cut_short:
             return found
-        if len(_REMEMBERED) >= MOST_REMEMBERED:
-            _REMEMBERED.clear()
-        _REMEMBERED[key] = found
-    return _REMEMBERED[key]
+        if len(REMEMBERED) >= MOST_REMEMBERED:
+            REMEMBERED.clear()
+        edited = numbers.index(found.own.number) if isinstance(found, Edit) else 0
+        REMEMBERED[key] = edited, found
+    edited, found = REMEMBERED[key]
+    # In this answer the same statement may have another place.
+    return replace(found, own=search.statements[edited]) if isinstance(found, Edit) else found

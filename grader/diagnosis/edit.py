@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from grader.answer.own_code import OwnStatement, Span
+from grader.diagnosis.factors import Factor
 from grader.diagnosis.kinds import Kind
 
 LIKELIHOODS = ("first", "expected", "second", "likely", "possible", "last")
@@ -38,6 +38,10 @@ class Edit:
     doubled: bool = False
     others: Mapping[int, str] = field(default_factory=dict)
     """New texts of other statements, by their numbers."""
+    rule: object = None
+    """That of the table of mistakes, if it comes from there."""
+    factor: Factor | None = None
+    """How many times what it should be the piece of a `doubled` edit is, else the whole result."""
 
     @property
     def texts(self) -> dict[int, str]:
@@ -48,26 +52,6 @@ class Edit:
     def source(self) -> str:
         """The piece as it stands."""
         return self.own.text[slice(*self.piece)]
-
-    @property
-    def put(self) -> str:
-        """What stands in its place, and in what else changes behind it."""
-        start, end = self.piece
-        return self.text[start : len(self.text) - len(self.own.text) + end]
-
-    def rivals(self, other: Edit) -> bool:
-        """True if both are as likely and mend the same mistake in different places."""
-        (start, end), (begin, stop) = self.piece, other.piece
-        # A sign and the number behind it are one place, and so are a base and its exponent.
-        is_apart = self.own is not other.own or end + 4 < begin or stop + 4 < start
-        is_same = (self.likelihood, self.kind) == (other.likelihood, other.kind)
-        # A name, or what is made of it, and the line that assigns it are one mistake.
-        said, again = (re.sub("`.*?`", "", one.message) for one in (self, other))
-        is_one = False
-        for one, line in ((self, other.own), (other, self.own)):
-            names = re.findall(r"\w+", one.source) if said == again else [one.source]
-            is_one |= any(map(line.assigns, names))
-        return is_apart and is_same and not is_one and self.text != other.text
 
 
 @dataclass(frozen=True, slots=True, eq=False)

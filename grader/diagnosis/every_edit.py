@@ -7,63 +7,26 @@ import itertools
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
-from grader.answer.own_code import OwnStatement, names_in, unread
+from grader.answer.own_code import OwnStatement
 from grader.answer.parse import Answer
-from grader.answer.sites import (
-    AXIS,
-    EXPONENT,
-    INDEX,
-    RANGE,
-    SIZE,
-    START,
-    STATEMENT,
-    Site,
-    role,
-    sites,
-)
-from grader.answer.statements import walk_statements
+from grader.answer.sites import START, STATEMENT, Site, role, sites
+from grader.answer.statements import stored_names, walk_statements
 from grader.diagnosis.edit import (
     EXPECTED,
     FIRST,
-    LAST,
     LIKELIHOODS,
     SECOND,
     Edit,
     Scope,
-    capital,
     quoted,
 )
 from grader.diagnosis.expression import Expression
 from grader.diagnosis.kinds import Kind
 
-KINDS = {
-    INDEX: Kind.WRONG_INDEX,
-    RANGE: Kind.PARTIAL_ROWS,
-    SIZE: Kind.WRONG_SHAPE,
-    AXIS: Kind.WRONG_AXIS,
-    EXPONENT: Kind.POWER_RULE,
-}
-"""What any mistake is called in an index, a range and so on."""
-
-OF_THEIR_OWN = frozenset(
-    {Kind.HARD_CODED_SIZE, Kind.LOST_KEEPDIM, Kind.MISROUTED_MAX, Kind.NOT_ACCUMULATED}
-    | {Kind.PERMUTED, Kind.ONLY_THIS_BATCH, Kind.WRONG_SHAPE, Kind.PARTIAL_ROWS, Kind.WRONG_NAME}
-)
-"""Kinds that keep their name wherever they occur."""
-
-OF_NUMBERS = frozenset(
-    {Kind.POWER_RULE, Kind.MISSING_FACTOR, Kind.EXTRA_FACTOR, Kind.MISSING_BRANCH}
-    | {Kind.EXTRA_TERM, Kind.MISSING_EPS, Kind.BESSEL}
-)
-"""Kinds that are not looked for in a comparison: which side is larger shows no exponent."""
-
 MOST_PAIRS = 600
-"""Of edits that are the same in two lines, and of those of a loop and what is inside of it."""
-
-ZERO = re.compile(r"\A(\w+) = (?:0|torch\.zeros)")
+"""Of edits that move a line out of a loop."""
 
 EQUATION = re.compile(r"[a-zA-Z, ]+(?:->[a-zA-Z ]*)?")
 
@@ -79,10 +42,7 @@ def every_edit(
     latest = {own.text: own for own in reversed(statements)}
     counters = frozenset[str]().union(*(own.counters for own in statements))
     expressions = list[Expression]()
-    ready = [*_spoiling(statements, answer, scope), *_lines(statements, scope)]
-    effects = [answer.shown[answer.statements[number]] for number in keep]
-    for name in sorted(unread(scope.gradient, effects) - counters):
-        ready += _renamed(statements, name, scope.gradient)
+    ready = [*_lines(statements, answer, scope)]
     for own in (own for own in statements if own is latest[own.text]):
         inside = (inner for inner in walk_statements([own.top]) if answer.number[inner] in keep)
         edited = (Site(own, one, ()) for one in inside if one not in own.ends)
@@ -97,59 +57,15 @@ def every_edit(
             match site.node:
                 case ast.Constant(value=str(equation)) if EQUATION.fullmatch(equation):
                     ready += _letters(site, equation)
-    known, alike = set[tuple[int, bool, str]](), dict[tuple[str, str], list[Edit]]()
+    known = set[tuple[int, bool, str]]()
     for likelihood in range(len(LIKELIHOODS)):
         found = [edit for edit in ready if edit.likelihood == likelihood]
-        for edit in (edit for one in expressions for edit in _edits(one, likelihood)):
+        for edit in (edit for one in expressions for edit in one.edits(likelihood)):
             key = (edit.own.number, edit.doubled, edit.text)
             if edit.text != edit.own.text and key not in known:
                 known.add(key)
                 found.append(edit)
-        for edit in (edit for edit in found if not edit.doubled and not edit.others):
-            alike.setdefault((edit.message, edit.put), []).append(edit)
         yield found
-    pairs = itertools.chain.from_iterable(map(_in_two_lines, alike.values()))
-    yield [*itertools.islice(pairs, MOST_PAIRS)]
-
-
-def _in_two_lines(edits: Sequence[Edit]) -> Iterator[Edit]:
-    """One mistake made in two lines: the same is wrong in both, and the same belongs there."""
-    for edit, other in itertools.combinations(edits, 2):
-        if edit.own is not other.own:
-            message = f"{edit.message} The same goes for another line."
-            others = {other.own.number: other.text}
-            yield replace(edit, likelihood=LAST, message=message, others=others)
-
-
-def _edits(at: Expression, likelihood: int) -> Iterator[Edit]:
-    """The edits of one expression; what its place is for may name the mistake."""
-    usual = _usual(at)
-    around = (at.site.node, *at.site.parents)
-    length = next((at.site.own.lengths[n] for n in around if n in at.site.own.lengths), None)
-    is_compared = any(isinstance(one, ast.Compare) for one in at.site.parents)
-    for match in at.matches(likelihood):
-        if is_compared and match.rule.kind in OF_NUMBERS:
-            continue
-        kind = match.rule.kind if match.rule.kind in OF_THEIR_OWN else usual or match.rule.kind
-        edits = match.edits(kind)
-        yield from edits if length is None else (_of_length(edit, length) for edit in edits)
-
-
-def _of_length(edit: Edit, length: ast.expr) -> Edit:
-    """An edit where only a length is read off a tensor: that is wrong then, and not the tensor."""
-    if edit.doubled:
-        return edit
-    piece, what = edit.own.span(length), capital(quoted(edit.own.source(length)))
-    message = f"{what} is not the length that is needed."
-    return replace(edit, kind=Kind.CONSTANT_FACTOR, piece=piece, message=message, belongs="")
-
-
-def _usual(at: Expression) -> Kind | None:
-    parents = at.site.parents
-    powers = (p for p in parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
-    power = next(powers, None) if at.place == EXPONENT else None
-    is_of_number = power is not None and at.scope.are_numbers(names_in([power.left]))
-    return Kind.CONSTANT_FACTOR if is_of_number else KINDS.get(at.place)
 
 
 def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edit:
@@ -176,71 +92,15 @@ def _letters(site: Site, equation: str) -> Iterator[Edit]:
         for i, letter in itertools.product(range(len(axes)), others):
             new = equation[: start + i] + letter + equation[start + i + 1 :]
             yield _put(site, FIRST, kind, repr(new), message)
-        message = f"The axes of `{axes}` stand in the wrong order."
+        message = f"The axes of `{axes}` are in the wrong order."
         for i, j in itertools.combinations(range(len(axes)), 2):
             swapped = axes[:i] + axes[j] + axes[i + 1 : j] + axes[i] + axes[j + 1 :]
             new = equation[:start] + swapped + equation[word.end() :]
             yield _put(site, EXPECTED, Kind.TRANSPOSED, repr(new), message)
 
 
-def _spoiling(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) -> Iterator[Edit]:
-    """Last lines that write into the gradient for another one; `statements` are the last first."""
-    name, last = scope.gradient, list[OwnStatement]()
-    for own, before in pairwise(statements):
-        effects = answer.shown[own.top]
-        is_bound = name in effects.binds
-        if name not in (effects.reads if is_bound else effects.changes):
-            return
-        last.append(own)
-        places = (answer.places[one.number].cell for one in (own, before))
-        later = answer.top[answer.top.index(own.top) :]
-        handed_on = (ast.unparse(one.value) for one in later if isinstance(one, ast.Assign))
-        is_other = any(name in re.split(r" [+-] ", one) for one in handed_on)
-        if len({*places}) == 2 or is_other:
-            piece, others = (0, len(own.text)), {one.number: "" for one in last[:-1]}
-            message = f"`{name}` is right when it is assigned; this line changes it."
-            yield Edit(FIRST, Kind.ALIASED, own, piece, "", message, others=others)
-
-
-def _renamed(statements: Sequence[OwnStatement], lost: str, gradient: str) -> list[Edit]:
-    """The gradient's name for one that is written to and that nothing reads, at its first place."""
-    name = rf"\b{lost}\b"
-    found = [(own, m.span()) for own in statements if (m := re.search(name, own.text))]
-    if not found:
-        return []
-    texts = {own.number: re.sub(name, gradient, own.text) for own, _ in found}
-    own, piece = found[0]
-    does, to = ("assigns", "") if own.assigns(lost) else ("writes into", "into ")
-    message = f"This line {does} `{lost}`, not {to}`{gradient}`."
-    about = texts.pop(own.number), message, f"`{gradient}`"
-    return [Edit(FIRST, Kind.STATEMENT, own, piece, *about, others=texts)]
-
-
-def _sums(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
-    """What begins as zero in front of a loop, and anew in each round."""
-    begun = {m[1]: one for one in statements[::-1] if (m := ZERO.match(one.text.lstrip()))}
-    for own in statements:
-        found = {name: one for name, one in begun.items() if name in own.names - {scope.gradient}}
-        top = own.top
-        if isinstance(top, ast.For) and top.lineno < top.body[0].lineno and found:
-            (start, _), indent = own.span(top.body[0]), " " * top.body[0].col_offset
-            begin = "".join(f"{one.text.strip()}\n{indent}" for one in found.values())
-            piece, others = (0, own.text.index(":")), {one.number: "" for one in found.values()}
-            message = f"In each round {' and '.join(map(quoted, found))} should begin at 0 again."
-            text = own.put((start, start), begin)
-            yield Edit(FIRST, Kind.STATEMENT, own, piece, text, message, others=others)
-
-
 def _loops(own: OwnStatement) -> Iterator[Edit]:
-    """Loops that run the wrong way; what stands in one and belongs outside; ranges exchanged."""
-    for one in own.loops:
-        if isinstance(one, ast.For) and "range(" in (rounds := own.source(one.iter)):
-            message, other = "This loop runs the wrong way round.", rounds.removeprefix("reversed")
-            if other == rounds:
-                message = f"{message[:-1]}: the way back begins at the last round."
-                other = f"reversed({rounds})"
-            piece = own.span(one.iter)
-            yield Edit(SECOND, Kind.WRONG_ORDER, own, piece, own.put(piece, other), message)
+    """What stands in a loop and belongs outside."""
     pairs = ((outer, loop) for outer in own.loops for loop in ast.walk(outer))
     for outer, loop in pairs:
         if not isinstance(outer, ast.For) or not isinstance(loop, ast.For):
@@ -253,38 +113,50 @@ def _loops(own: OwnStatement) -> Iterator[Edit]:
             rest = f"{own.text[start:first]}pass{own.text[last:end]}"
             text = own.put((start, end), indent.join([moved, rest][::order]))
             yield Edit(SECOND, Kind.STATEMENT, own, (first, last), text, message)
-        if outer is not loop:
-            start, end = piece = own.span(outer.iter)
-            text = own.put(own.span(loop.iter), own.source(outer.iter))
-            text = text[:start] + own.source(loop.iter) + text[end:]
-            message = "The ranges of these two loops stand in each other's place."
-            yield Edit(SECOND, Kind.WRONG_INDEX, own, piece, text, message)
 
 
-def _lines(statements: Sequence[OwnStatement], scope: Scope) -> Iterator[Edit]:
-    """Lines that ran again, too late, or at the wrong side of a loop; the last one comes first."""
+def taken_out(statements: Sequence[OwnStatement], answer: Answer, gradient: str) -> Iterator[Edit]:
+    """Without the last line, if it puts another value in the place of a right one.
+
+    One that stands in another cell, or whose value another gradient gets, was not meant to do that.
+    """
+    writing = [own for own in statements if gradient in answer.written[own.top]]
+    if len(writing) < 2:
+        return
+    *_, before, own = sorted(writing, key=lambda own: own.number)
+    later = answer.top[answer.top.index(own.top) :]
+    values = (ast.unparse(one.value) for one in later if isinstance(one, ast.Assign))
+    is_term = any(gradient in re.split(r" [+-] ", value) for value in values)
+    if answer.places[own.number].cell != answer.places[before.number].cell or is_term:
+        message = f"`{gradient}` is right when it is assigned; this line changes it."
+        inside = [one for one in walk_statements([own.top]) if gradient in stored_names(one)]
+        piece = own.span(inside[-1]) if inside else (0, len(own.text))
+        yield Edit(FIRST, Kind.ALIASED, own, piece, "", message)
+    elif own.assigns(gradient):
+        message = f"Without this line, `{gradient}` would be right."
+        yield Edit(SECOND, Kind.OVERWRITTEN_BRANCH, own, (0, len(own.text)), "", message)
+
+
+def _lines(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) -> Iterator[Edit]:
+    """Lines that ran again, that undo the forward pass, or at the wrong side of a loop."""
     once = {own.text: own for own in statements}
     again = [own for own in statements if own is not once[own.text]]
     if again:
-        message = "This line ran more than once, and counts each time."
+        message, top = "This line ran more than once, and counts each time.", again[0].top
+        if isinstance(top, ast.AugAssign) and isinstance(top.op, ast.Add):
+            message = f"The term {quoted(again[0].source(top.value))} is added twice."
         piece, others = (0, len(again[0].text)), {own.number: "" for own in again[1:]}
         yield Edit(FIRST, Kind.STATEMENT, again[0], piece, "", message, others=others)
-    yield from _sums(statements, scope)
     yield from itertools.islice(itertools.chain.from_iterable(map(_loops, statements)), MOST_PAIRS)
-    gradient = scope.gradient
-    if any(gradient in own.names for own in statements[1:]) and statements[0].assigns(gradient):
-        message = f"This line puts another value in the place of a right `{gradient}`."
-        piece = (0, len(statements[0].text))
-        yield Edit(SECOND, Kind.OVERWRITTEN_BRANCH, statements[0], piece, "", message)
+    yield from taken_out(statements, answer, scope.gradient)
+    for own in statements:
+        for name in (name for name in scope["FORWARD"] if own.assigns(name)):
+            message = f"This line computes `{name}` again, and differently from the forward pass."
+            yield Edit(FIRST, Kind.STATEMENT, own, (0, len(own.text)), "", message)
     for own, before in pairwise(statements):
-        piece, others = (0, len(own.text)), {before.number: own.text}
-        message = "This line and the one before it stand in the wrong order."
-        is_given = any(before.assigns(name) for name in (*scope["SIZE"], *scope["SCALAR"]))
-        if own.text != before.text and not is_given:
-            yield Edit(SECOND, Kind.STATEMENT, own, piece, before.text, message, others=others)
         if before.counters:
             *_, last = walk_statements([before.top])
             inside = textwrap.indent(own.text.strip(), " " * last.col_offset)
-            others = {before.number: f"{before.text}\n{inside}"}
+            piece, others = (0, len(own.text)), {before.number: f"{before.text}\n{inside}"}
             message = "This line stands outside of the loop."
             yield Edit(SECOND, Kind.STATEMENT, own, piece, "", message, others=others)

@@ -6,14 +6,14 @@ import ast
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from torch import Tensor
 
 from grader.answer.own_code import OwnStatement, Span, names_in
-from grader.answer.sites import AXIS, WHOLE, Site
+from grader.answer.sites import AXIS, EXPONENT, INDEX, RANGE, SIZE, WHOLE, Site
 from grader.answer.torch_words import MODULES
 from grader.diagnosis.edit import SLOPE, Edit, Scope, capital, quoted
 from grader.diagnosis.kinds import Kind
@@ -23,10 +23,10 @@ from grader.diagnosis.mistakes import (
     BOUND,
     EVERYWHERE,
     METHODS,
+    NAMED,
     SIGNS,
     STANDS_FOR,
     TWICE,
-    UNFIT,
     Rule,
     rules,
     sign_of,
@@ -37,6 +37,30 @@ SLOPES = ("ALONE", "NOSIGMOID", "NORELU", "SLOPE")
 
 TINY, LARGEST = 1e-2, 1e9
 """A number below the first keeps a division from failing; none of a backward pass is larger."""
+
+ANY = frozenset({"this", "that", "other", "another", "called", "target"})
+"""Placeholders of any expression."""
+
+KINDS = {
+    INDEX: Kind.WRONG_INDEX,
+    RANGE: Kind.PARTIAL_ROWS,
+    SIZE: Kind.WRONG_SHAPE,
+    AXIS: Kind.WRONG_AXIS,
+    EXPONENT: Kind.POWER_RULE,
+}
+"""What any mistake is called in an index, a range and so on."""
+
+OF_THEIR_OWN = frozenset(
+    {Kind.HARD_CODED_SIZE, Kind.LOST_KEEPDIM, Kind.MISROUTED_MAX, Kind.NOT_ACCUMULATED}
+    | {Kind.PERMUTED, Kind.ONLY_THIS_BATCH, Kind.WRONG_SHAPE, Kind.PARTIAL_ROWS, Kind.WRONG_NAME}
+)
+"""Kinds that keep their name wherever they occur."""
+
+OF_NUMBERS = frozenset(
+    {Kind.POWER_RULE, Kind.MISSING_FACTOR, Kind.EXTRA_FACTOR, Kind.MISSING_BRANCH}
+    | {Kind.EXTRA_TERM, Kind.MISSING_EPS, Kind.BESSEL}
+)
+"""Kinds that are not looked for in a comparison: which side is larger shows no exponent."""
 
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
 
@@ -50,43 +74,6 @@ OF_TENSORS = frozenset(dir(Tensor)) - {"where"}
 """Methods that take what the function of PyTorch by the same name has as its first argument."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Match:
-    """A rule whose pattern fits at a site.
-
-    `again` is where else the same stands, for a rule that puts all of them right.
-    """
-
-    rule: Rule
-    fit: _Fit
-    again: Sequence[Span]
-
-    def edits(self, kind: Kind) -> Iterator[Edit]:
-        """The edits that put it right, one for each name that may be put in.
-
-        `kind` is what the mistake is called at this site.
-        """
-        rule, fit, own = self.rule, self.fit, self.fit.site.own
-        source, doubled = fit.source, rule.says == TWICE
-        piece = next(map(fit.place, rule.marks), fit.span)
-        others = () if rule.places.isdisjoint((EVERYWHERE, AXES)) else self.again
-        before, *after = STANDS_FOR.sub(fit.text, rule.new).split(SLOT)
-        for names in itertools.product(*(fit.names(word) for word in rule.names)):
-            new = before + "".join(w + text for (_, w), text in zip(names, after, strict=True))
-            new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
-            if new in (*MODULES, source) or source in (name for name, _ in names):
-                continue
-            name = names[0][0] if names else ""
-            if rule.puts_a_name and fit.has_shape and not fit.broadcasts_with(name):
-                continue
-            written = new if fit.is_bare or new.isidentifier() else f"({new})"
-            text = own.put(fit.span, written, *others)
-            said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}
-            message = "" if doubled else rule.says.format_map(said)
-            belongs = {"all": f"`{new}`", "name": f"`{name}`"}.get(rule.tells, "")
-            yield Edit(rule.likelihood, kind, own, piece, text, message, belongs, doubled)
-
-
 @dataclass(frozen=True, eq=False)
 class Expression:
     """An expression or a statement, on which the rules of the table are tried.
@@ -98,18 +85,65 @@ class Expression:
     place: str
     scope: Scope
     _tried: dict[ast.AST, _Fit | None] = field(default_factory=dict)
-    _letters: dict[ast.AST, str] = field(default_factory=dict)
+    _words: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
 
-    def matches(self, likelihood: int) -> Iterator[Match]:
-        """The rules of a likelihood that fit: most mistakes are found before the last are tried."""
+    def edits(self, likelihood: int) -> Iterator[Edit]:
+        """The edits of a likelihood: most mistakes are found before the last are tried."""
         sort: type = type(self.site.node)
         for rule in rules(sort, sign_of(self.site.node), self._places, likelihood):
+            if self._is_compared and rule.kind in OF_NUMBERS:
+                continue
             if rule.pattern not in self._tried:
-                fit = _Fit(self.site, self.scope, self._letters)
+                fit = _Fit(self.site, self.scope, self._words)
                 is_so = fit.fits(rule.pattern, self.site.node)
                 self._tried[rule.pattern] = fit if is_so else None
             if (known := self._tried[rule.pattern]) is not None:
-                yield Match(rule, known, self._again)
+                yield from self._put_right(rule, known)
+
+    def _put_right(self, rule: Rule, fit: _Fit) -> Iterator[Edit]:
+        """What a rule makes of it, once for each name that may be put in."""
+        own, source, doubled = self.site.own, fit.source, rule.says == TWICE
+        kind = rule.kind if rule.kind in OF_THEIR_OWN else self._usual or rule.kind
+        piece = next(map(fit.place, rule.marks), fit.span)
+        others = () if rule.places.isdisjoint((EVERYWHERE, AXES)) else self._again
+        if (
+            doubled
+            and isinstance(self.site.parent, ast.Attribute)
+            and self.site.parent.attr[-1] == "_"
+        ):
+            return  # what is changed in place is not what would be changed twice
+        before, *after = STANDS_FOR.sub(fit.text, rule.new).split(SLOT)
+        for names in itertools.product(*(fit.names(word) for word in rule.names)):
+            new = before + "".join(w + text for (_, w), text in zip(names, after, strict=True))
+            new = new.replace(", , ", ", ").replace("(, ", "(").replace(", )", ")")
+            if new in (*MODULES, source) or source in (name for name, _ in names):
+                continue
+            name = names[0][0] if names else ""
+            if rule.puts_a_name and fit.has_shape and not fit.broadcasts_with(name):
+                continue
+            # What is taken off again where it is read merely cancels.
+            if rule.new.endswith(" - NEAR") and name in own.names:
+                continue
+            written = new if fit.is_bare or new.isidentifier() else f"({new})"
+            text = own.put(fit.span, written, *others)
+            said = fit.words | {"new": f"`{name}`", "New": f"`{name}`", "name": name}
+            message = "" if doubled else rule.says.format_map(said)
+            belongs = {"all": f"`{new}`", "name": f"`{name}`"}.get(rule.tells, "")
+            edit = Edit(rule.likelihood, kind, own, piece, text, message, belongs, doubled)
+            yield replace(edit, rule=rule)
+
+    @cached_property
+    def _usual(self) -> Kind | None:
+        """What any mistake is called where it stands."""
+        parents = self.site.parents
+        powers = (p for p in parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
+        power = next(powers, None) if self.place == EXPONENT else None
+        is_of_number = power is not None and self.scope.are_numbers(names_in([power.left]))
+        return Kind.CONSTANT_FACTOR if is_of_number else KINDS.get(self.place)
+
+    @cached_property
+    def _is_compared(self) -> bool:
+        return any(isinstance(one, ast.Compare) for one in self.site.parents)
 
     @cached_property
     def _again(self) -> Sequence[Span]:
@@ -119,9 +153,7 @@ class Expression:
     def _places(self) -> frozenset[str]:
         """The words of the table for where it stands."""
         site, found = self.site, {self.place}
-        if site.is_whole:
-            is_right_shape = self.scope.fits and self.scope.gradient in names_in(site.targets)
-            found |= {WHOLE} if is_right_shape else {WHOLE, UNFIT}
+        found |= {WHOLE} if site.is_whole else set()
         found |= {AXES if self.place == AXIS else EVERYWHERE} if self._again else set()
         found |= {BOUND} if isinstance(site.parent, ast.Slice) else set()
         return frozenset(found)
@@ -129,19 +161,19 @@ class Expression:
 
 @dataclass(eq=False)
 class _Fit:
-    """What a pattern's letters, methods and signs stand for at one site."""
+    """What a pattern's placeholders, methods and signs stand for at one site."""
 
     site: Site
     scope: Scope
-    letters: dict[ast.AST, str]
+    sorts: dict[ast.AST, frozenset[str]]
     bound: dict[str, ast.AST] = field(default_factory=dict)
     written: dict[str, str] = field(default_factory=dict)
 
     def fits(self, pattern: object, node: object) -> bool:
         """True if all of a node is as the pattern says, which is then taken down."""
         match pattern, node:
-            case ast.Name(id=letter), ast.AST() if len(letter) == 1:
-                return self._stands_for(letter, node)
+            case ast.Name(id=word), ast.AST() if word.startswith(NAMED):
+                return self._stands_for(word.removeprefix(NAMED), node)
             case ast.operator(), ast.operator() if type(pattern) in ANY_SIGN:
                 sign = SIGNS.get(type(node), "**")
                 return sign != "**" and self._take_down(ANY_SIGN[type(pattern)], sign)
@@ -166,12 +198,12 @@ class _Fit:
                 )
         return pattern == node and isinstance(pattern, bool) is isinstance(node, bool)
 
-    def _stands_for(self, letter: str, node: ast.AST) -> bool:
-        if node not in self.letters:
-            self.letters[node] = _letters(node, self.site.own, self.scope)
-        if letter not in self.letters[node]:
+    def _stands_for(self, word: str, node: ast.AST) -> bool:
+        if node not in self.sorts:
+            self.sorts[node] = _placeholders(node, self.site.own, self.scope)
+        if word.rstrip("23") not in self.sorts[node]:
             return False
-        same = self.bound.setdefault(letter, node)
+        same = self.bound.setdefault(word, node)
         return same is node or ast.dump(same) == ast.dump(node)
 
     def _take_down(self, key: str, text: str) -> bool:
@@ -196,7 +228,8 @@ class _Fit:
         """
         given, due, rest = node.args[start:], [*pattern.args], ""
         match due:
-            case [*_, ast.Starred(value=ast.Name(id=rest))]:
+            case [*_, ast.Starred(value=ast.Name(id=starred))]:
+                rest = starred.removeprefix(NAMED)
                 due.pop()
         asked = {keyword.arg: keyword.value for keyword in pattern.keywords}
         found = {k.arg: k.value for k in node.keywords if k.arg in asked}
@@ -212,8 +245,10 @@ class _Fit:
     def text(self, found: re.Match[str]) -> str:
         """What stands for one token of a new text, a `SLOT` for a name that is put in."""
         match found.lastgroup:
-            case "letter":
-                return self.site.own.atom(self.bound[found[0]])
+            case "placeholder":
+                text = self.site.own.atom(self.bound[found["placeholder"]])
+                turned = {None: text, "d": f"d{text}", "of": text.removeprefix("d")}
+                return turned[found["turned"]]
             case "name":
                 return SLOT
             case "method":
@@ -227,13 +262,8 @@ class _Fit:
         source, scope = self.source, self.scope
         tensor = scope.gradient[1:]
         match word:
-            case "VALUE":
-                names = [name for name in scope["FORWARD"] if f"d{name}" == source]
             case "GRADIENT":
                 names = [name for name in scope["UPSTREAM"] if name == f"d{source}"]
-            case "ALIKE" | "LESS":
-                less = word == "LESS"
-                names = [n for n, size in scope.sizes.items() if source == str(size - less)]
             case "POINT":
                 alone = scope["ALONE"]
                 names = [*alone] if source == tensor else [tensor] * (source in alone)
@@ -273,7 +303,7 @@ class _Fit:
         return self.site.own.source(self.site.node)
 
     def place(self, mark: str) -> Span:
-        """Where a letter's expression stands, or the sign."""
+        """Where a placeholder's expression stands, or the sign."""
         node, own = self.site.node, self.site.own
         match node:
             case ast.BinOp(left=before, right=after) | ast.AugAssign(target=before, value=after):
@@ -300,23 +330,23 @@ class _Fit:
     def words(self) -> dict[str, str]:
         """What stands for the words of a sentence."""
         node, own = self.site.node, self.site.own
-        methods = sorted((k for k in self.written if len(k) > 1), key=lambda k: k not in METHODS)
-        method = self.written[methods[0]] if methods else ""
-        words = {letter: quoted(own.source(bound)) for letter, bound in self.bound.items()}
+        methods = (key for key in self.written if key.isidentifier() and key[:4] != "rest")
+        method = min(methods, key=lambda key: key not in METHODS, default="")
+        words = {word: quoted(own.source(bound)) for word, bound in self.bound.items()}
         words["it"] = quoted(own.source(node))
         words["op"] = f"`{self.sign}`"
-        words["method"] = f"`{method}`"
+        words["method"] = f"`{self.written.get(method, '')}`"
         return words | {word.capitalize(): capital(text) for word, text in words.items()}
 
 
 def _is_module(pattern: ast.AST) -> bool:
-    return isinstance(pattern, ast.Name) and pattern.id in ("m", *MODULES)
+    return isinstance(pattern, ast.Name) and pattern.id in (f"{NAMED}module", *MODULES)
 
 
-def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
-    """The letters of the table that may stand for a node."""
+def _placeholders(node: ast.AST, own: OwnStatement, scope: Scope) -> frozenset[str]:
+    """The placeholders of the table that may stand for a node."""
     if not isinstance(node, ast.expr) or isinstance(node, ast.Starred):
-        return ""
+        return frozenset()
     name = node.id if isinstance(node, ast.Name) else ""
     value: Any = getattr(node, "value", None)
     # Truth values are no numbers here, although Python counts with them.
@@ -330,25 +360,24 @@ def _letters(node: ast.AST, own: OwnStatement, scope: Scope) -> str:
     has_tensors = is_used and not names <= no_tensors
     is_of_forward = name[:1] == "d" and name[1:] in scope["FORWARD"]
     is_so = {
-        "abcdf": True,
-        "k": number is not None,
-        "e": number is not None and 0 < abs(number) < TINY,
-        "z": number is not None and (number > 4 or number in scope.sizes.values()),
-        "s": scope.are_numbers(names - {"len"})
+        "number": number is not None,
+        "small": number is not None and 0 < abs(number) < TINY,
+        "length": number is not None and (number > 4 or number in scope.sizes.values()),
+        "constant": scope.are_numbers(names - {"len"})
         and not (isinstance(value, (str, bytes)) or isinstance(node, ast.Compare)),
-        "wjv": has_tensors,
-        "v": isinstance(node, OPERANDS[1:]),
-        "x": has_tensors and isinstance(node, ast.Name | ast.Subscript),
-        "y": name and name not in COUNTING,
-        "n": name in scope["SIZE"],
-        "u": name in scope["BATCH"],
-        "i": name in scope["INDEX"],
-        "t": name in scope["FORWARD"],
-        "r": name in scope["MADE"],
-        "g": name in (scope.gradient, *scope["UPSTREAM"]) or is_of_forward,
-        "o": name in scope["OWN"] and name not in own.ranged,
-        "h": isinstance(node, ast.Subscript) or name in scope.reassigned,
-        "m": name in MODULES,
-        "l": isinstance(node, ast.Subscript) or (name and name not in own.counters),
+        "value": has_tensors,
+        "operand": has_tensors or isinstance(node, OPERANDS[1:]),
+        "entry": has_tensors and isinstance(node, ast.Name | ast.Subscript),
+        "word": name and name not in COUNTING,
+        "size": name in scope["SIZE"],
+        "batch": name in scope["BATCH"],
+        "index": name in scope["INDEX"],
+        "tensor": name in scope["FORWARD"],
+        "made": name in scope["MADE"],
+        "gradient": name in (scope.gradient, *scope["UPSTREAM"]) or is_of_forward,
+        "own": name in scope["OWN"] and name not in own.ranged,
+        "again": isinstance(node, ast.Subscript) or name in scope.reassigned,
+        "module": name in MODULES,
+        "rows": isinstance(node, ast.Subscript) or (name and name not in own.counters),
     }
-    return "".join(letters for letters, holds in is_so.items() if holds)
+    return ANY | {word for word, holds in is_so.items() if holds}

@@ -16,7 +16,7 @@ Sizes = Mapping[str, int]
 
 _FORMS = (
     *("{n}", "1/{n}", "{n}/({n} - 1)", "({n} - 1)/{n}", "({n} - 1)", "1/({n} - 1)", "({n} - 2)"),
-    *("{n} * ({n} - 1)", "({n} - 1)**2", "{n}**2", "1/{n}**2", "sqrt({n})", "1/sqrt({n})"),
+    *("{n} * ({n} - 1)", "({n} - 1)**2", "{n}**2", "1/{n}**2", "{n}**0.5", "1/{n}**0.5"),
 )
 _FORMS_OF_TWO = ("{a}/{b}", "{a} * {b}", "1/({a} * {b})")
 """Expressions of one size and of two, the likeliest first."""
@@ -38,8 +38,6 @@ class Factor:
         number = f"{round(self.number, 9):g}"
         if not self.sizes:
             return number
-        if root := self._root:
-            return root
         return {"1": self.sizes, "-1": f"-{self.sizes}"}.get(number, f"{number} * {self.sizes}")
 
     def at(self, lecture: Sizes) -> str:
@@ -49,17 +47,7 @@ class Factor:
         if text.startswith("(") and text.find(")") == len(text) - 1:
             text = text[1:-1]
         # A number that is neither whole nor one part of a few explains nothing.
-        explains = _is_simple(self.number) or self._root
-        return f"{value} ({text})" if self.sizes and explains else value
-
-    @property
-    def _root(self) -> str:
-        """The root of a size, and of the number with it: sqrt(2) times sqrt(n) is sqrt(2 * n)."""
-        one, found, size = self.sizes.rpartition("sqrt(")
-        inside = abs(self.number or 1) ** (-2 if one else 2)
-        if not found or _is_simple(self.number) or not _is_simple(inside):
-            return ""
-        return f"{'-' * (self.number < 0)}{one}sqrt({inside:g} * {size}"
+        return f"{value} ({text})" if self.sizes and _is_simple(self.number) else value
 
     def written_out(self, lecture: Sizes) -> str | None:
         """The size that stands in the code as the lecture's number, if the factor gives it away.
@@ -100,7 +88,7 @@ def _expressions(names: Sequence[str]) -> Iterator[str]:
 
 def _value(text: str, sizes: Sizes) -> float:
     """An expression of sizes, worked out; 1 where there is none."""
-    return float(eval(_compiled(text or "1"), {"sqrt": math.sqrt}, dict(sizes)))
+    return float(eval(_compiled(text or "1"), {}, dict(sizes)))
 
 
 @cache

@@ -5,20 +5,19 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from grader.answer.own_code import Span
 from grader.diagnosis import shown
-from grader.diagnosis.edit import SLOPE, Edit, capital, quoted
+from grader.diagnosis.edit import FIRST, SLOPE, Edit, capital, quoted
+from grader.diagnosis.every_edit import taken_out
 from grader.diagnosis.factors import Factor
 from grader.diagnosis.kinds import Kind
-from grader.diagnosis.repair import Repair, Search, undefined
-from grader.diagnosis.shown import Explanation, Wrong, seen_on_each, taken
+from grader.diagnosis.repair import Search
+from grader.diagnosis.shown import Explanation, Wrong, same_numbers, seen_on_each, taken
 from grader.printable import listed
 from grader.program.compare import (
     COARSE,
@@ -28,87 +27,99 @@ from grader.program.compare import (
     describe_nonfinite,
     describe_shape,
 )
-from grader.verdict import Check, Verdict, because
+from grader.verdict import Check, Outcome, Verdict
 
 CANCELS = re.compile(r"(?<![.\w*])(?<!/ )(?<!\*\* )([A-Za-z_]\w*) / \1\b(?! *(?:[.([]|\*\*))")
 """A tensor divided by itself: nobody means that."""
 
+BY_ZERO = re.compile(r"(?:/|/=|\bdiv\w*\(|\bdivide\(|\*)\s*\(?0(?:\.0*)?(?![\d.])")
+"""A division by zero, or by something that is taken times zero, as it is written."""
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was found out: `belongs` is for the hint, `piece` of own statement `number` is wrong."""
-
-    kind: Kind
-    message: str
-    belongs: str = ""
-    number: int = 0
-    piece: Span | None = None
-    tells: tuple[str, ...] = ()
+RIGHT_NUMBERS = "The numbers are right."
+"""What is said first of the right numbers in another shape."""
 
 
-def findings(search: Search, verdict: Verdict) -> Iterator[Found]:
-    """What there is to say, the best first."""
+def findings(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
+    """What there is to say, the best first: an edit with its final sentence, or what is seen."""
+    if verdict.outcome is Outcome.REFUSED:  # no other edit of a line that asks autograd is meant
+        edits = [*taken_out(search.statements, search.answer, search.item.name)]
+        yield from of_repairs(search, [search.find(edits)])
+        return
     if not search.is_right(FLOAT64_TOLERANCE) and search.is_right_unedited:
         return
+    if not search.is_right(FLOAT64_TOLERANCE):
+        yield from _written_in(search)
     if (unfit := _unfit(search)) is not None:
-        is_itself = unfit[0] is not Kind.NAN or _divides_by_zero(search)
-        if not (is_itself or _is_right_but_for_nan(search)):  # it follows from another mistake
+        by_zero = any(BY_ZERO.search(own.text) for own in search.statements)
+        # Else it follows from another mistake.
+        if unfit[0] is Kind.NAN and not (by_zero or _is_right_but_for_nan(search)):
             yield from of_repairs(search, map(search.find, search.batches()))
-        yield Found(*unfit)
-    elif missing := undefined(search.item):  # that is the mistake, and no other edit is meant
-        yield from _of_names(search, verdict, missing)
+        yield unfit
+    elif any(value.raised and value.raised.unbound for value in search.item.local):
+        return  # that is the mistake, as the exception says
     elif not search.is_right(FLOAT64_NOISE):
+        yield from _of_shape(search, verdict)
         yield from _of_wrong_value(search, verdict)
     elif verdict.global_check is Check.RIGHT:  # then it is wrong at the notebook's sizes alone
         yield from _compared(search, verdict)
 
 
-def _of_names(search: Search, verdict: Verdict, missing: Set[str]) -> Iterator[Found]:
-    program = search.references.program
-    is_last = program.loss in program.readers(search.item.name[1:])
-    if is_last and (arrives := f"d{program.loss}") in missing:
-        yield Found(Kind.STATEMENT, f"`{arrives}` is 1, and no name holds it: leave it out.")
-    for edit in (one.edit for one in map(search.find, search.batches()) if one):
-        is_it = edit.source in missing
-        # The exception may have said it already.
-        if is_it and because("meant", meant=edit.belongs) not in verdict.reasons:
-            yield from of_repairs(search, [Repair(edit)])
+def _written_in(search: Search) -> Iterator[Edit]:
+    """Sizes that stand as numbers, if that is all that is wrong."""
+    further = search.with_sizes
+    if further is None or search.item.lecture.is_placeholder or not further.is_right_unedited:
+        return
+    reading = further.reading
+    numbers = listed(map(str, reading))
+    names = listed(f"`{name.strip('()')}`" for name in reading.values())
+    written, or_else = ("is", " or `.shape`") if len(reading) == 1 else ("are", ", or `.shape`")
+    or_else *= any(size in re.findall(r"\w+", names) for size in search.exercise.sizes)
+    belongs = names if len(reading) == 1 else ""
+    message = f"{numbers} {written} written in. Use {names}{or_else}."
+    for own, node in search.nodes:
+        if isinstance(node, ast.Constant) and node.value == next(iter(reading)):
+            piece = own.span(node)
+            text = own.put(piece, next(iter(reading.values())))
+            yield Edit(FIRST, Kind.HARD_CODED_SIZE, own, piece, text, message, belongs)
+            return
 
 
-def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Found]:
+def _of_shape(search: Search, verdict: Verdict) -> Iterator[Explanation]:
+    """The right numbers in another shape, at the notebook's sizes too."""
+    shape, due = verdict.comparison.shape, verdict.comparison.expected_shape
+    if shape is None or due is None or shape == due or not search.values:
+        return
+    for rights in search.targets[: search.coarse]:
+        pairs = [*zip(search.values, rights, strict=False)]
+        if all(same_numbers(*pair) for pair in pairs):
+            is_lost = [*shape] == [length for length in due if length != 1]
+            kind = Kind.LOST_KEEPDIM if is_lost else Kind.WRONG_SHAPE
+            if all(value.dim() == 2 and value.mT.shape == right.shape for value, right in pairs):
+                kind = Kind.TRANSPOSED
+            name = search.item.name[1:]
+            yield kind, f"{RIGHT_NUMBERS} The shape is {shape}, and `{name}` has {due}."
+            return
+
+
+def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     repairs = map(search.find, search.batches())
     # Two batches are thought of before anything that the values show.
-    first = [*itertools.islice(of_repairs(search, itertools.islice(repairs, 2)), 1)]
+    soon = of_repairs(search, itertools.islice(repairs, 2))
+    first = [*itertools.islice(soon, 1)]
     # A number in a line on the way may be right, and what reads the line lack one.
-    tops = (search.statements[one.number].top for one in first if one.kind is Kind.CONSTANT_FACTOR)
-    if all(search.item.name in search.answer.written[top] for top in tops):
+    numbers = (edit.own.top for edit in first if edit.kind is Kind.CONSTANT_FACTOR)
+    if all(search.item.name in search.answer.written[top] for top in numbers):
         yield from first
-    yield from (Found(*one) for one in _shown(search))
-    yield from first
-    yield from of_repairs(search, repairs)
-    yield from of_repairs(search, search.near)
-    yield from _of_sizes(search)
-    yield from (Found(*one) for one in _of_arrivals(search, verdict))
-    if search.values and search.coarse:
-        cases = zip(search.values, search.targets[0], search.references.hidden, strict=False)
-        wrong = [Wrong(search.item.name, *one) for one in cases]
-        yield from (Found(*one) for one in seen_on_each(shown.unfilled, wrong))
-    if search.item.name == verdict.name:
-        yield from _compared(search, verdict)
-    else:
-        message = f"`{search.item.name}` is not the gradient of `{search.item.name[1:]}`."
-        yield Found(Kind.WRONG_UPSTREAM, message)
-
-
-def _of_sizes(search: Search) -> Iterator[Found]:
-    """What is wrong where sizes written as numbers are, too."""
-    if (further := search.with_sizes) is None:
-        return
-    for found in of_repairs(further, map(further.find, further.batches())):
-        message = f"{found.message} A size written as a number is wrong as well."
-        if found.kind is Kind.HARD_CODED_SIZE:
-            message = _written_out(search.item.name, further.reading.items())
-        yield replace(found, message=message)
+    yield from _shown(search)
+    yield from itertools.chain(first, soon, of_repairs(search, repairs))
+    yield from of_repairs(search, [search.near])
+    if (further := search.with_sizes) is not None:
+        for edit in of_repairs(further, map(further.find, further.batches())):
+            yield replace(
+                edit, message=f"{edit.message} A size written as a number is wrong as well."
+            )
+    yield from _of_arrivals(search, verdict)
+    yield from _compared(search, verdict)
 
 
 def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
@@ -123,13 +134,6 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
     # An input's gradient is a sum over examples, which a fused formula may have.
     inputs = () if names.isdisjoint(search.scope["FORWARD"]) else search.references.program.inputs
-    read = names.difference(*(search.answer.written[own.top] for own in search.statements))
-    upstreams = [one for one in search.scope["UPSTREAM"] if one in read and one[1:] not in inputs]
-    others = [*filter(search.is_apart, upstreams)]
-    if others and unused and unused == due:
-        which = listed(f"`{one}`" for one in others)
-        belongs = "belongs" if len(others) == 1 else "belong"
-        yield kind, f"{which} {belongs} to another tensor; what arrives here is {is_due}."
     # A formula of its own may need none of what arrives in steps, or make a branch from another.
     used = names & {*search.scope["ARRIVING"]}
     may_be_made = all(search.is_made_from(one, used) for one in unused)
@@ -142,57 +146,58 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
     is_zero = is_due_zero and bool(values) and not any(bool(value.any()) for value in values)
     is_size = (verdict.comparison.approximate or is_zero) and not search.fits
     if unused and is_left_out and not is_size:
-        is_branch = len(unused) < len(due) and {*upstreams} <= {*due}
+        upstreams = names & {*search.scope["UPSTREAM"]}
+        is_branch = len(unused) < len(due) and upstreams <= {*due}
         kind = Kind.MISSING_BRANCH if is_branch else kind
-        yield kind, f"What arrives is not used: {is_due}."
+        yield kind, f"The incoming gradient is not used: {is_due}."
 
 
-def of_repairs(search: Search, repairs: Iterable[Repair | None]) -> Iterator[Found]:
-    """What is wrong by each repair, but for those that nobody can have meant."""
-    for repair in repairs:
-        if repair is None or (_has_right_size(repair) and _adds_names(repair.edit)):
+def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Edit]:
+    """The edits with all that is to be said of each, but for those that nobody can have meant."""
+    for edit in itertools.chain.from_iterable(batches):
+        if _has_right_size(edit):
             continue
-        edit = repair.edit
         if CANCELS.search(edit.text) and not CANCELS.search(edit.own.text):
             continue
-        if edit.kind is Kind.HARD_CODED_SIZE and search.item.lecture.is_placeholder:
-            continue  # it would be right at the notebook's sizes
-        kind, message = _with_factor(search, repair)
-        message += _or_else(repair, kind)
+        if edit.kind is Kind.OVERWRITTEN_BRANCH and not edit.text and search.raises:
+            continue  # the exception says what is wrong with that line
+        kind, message = _with_factor(search, edit)
+        is_number = edit.kind is Kind.CONSTANT_FACTOR
+        is_number |= edit.kind is Kind.EXTRA_FACTOR and _is_number(search, edit.source)
+        if message != edit.message and is_number and not edit.doubled:
+            continue  # to put one number right and leave another wrong explains nothing
         # A sum that is copied again leaves the shape as it should be.
         fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
         kind = Kind.OPERATOR if kind is Kind.WRONG_SHAPE and any(fits) else kind
-        yield Found(kind, message, edit.belongs, search.statements.index(edit.own), edit.piece)
+        yield replace(edit, kind=kind, message=message)
 
 
-def _has_right_size(repair: Repair) -> bool:
+def _has_right_size(edit: Edit) -> bool:
     """True if the value is off by the very size that the edit says is wrong: the size is right."""
-    factor, source = repair.factor, repair.edit.source
-    return factor is not None and factor.sizes in (source, f"1/{source}")
+    return edit.factor is not None and edit.factor.sizes in (edit.source, f"1/{edit.source}")
 
 
-def _adds_names(edit: Edit) -> bool:
-    """True if a name stands more often in the new text than in the student's."""
-    new, own = (Counter(re.findall(r"[A-Za-z_]\w*", text)) for text in (edit.text, edit.own.text))
-    return not new <= own
+def _is_number(search: Search, piece: str) -> bool:
+    """True for a piece of a line without a tensor in it."""
+    words, scope = {*re.findall(r"\w+", piece)}, search.scope
+    tensors = {
+        *scope["FORWARD"],
+        *scope["UPSTREAM"],
+        *scope["OWN"],
+        *scope["INDEX"],
+        scope.gradient,
+    }
+    return bool(words) and words.isdisjoint(tensors)
 
 
-def _with_factor(search: Search, repair: Repair) -> Explanation:
+def _with_factor(search: Search, edit: Edit) -> Explanation:
     """An edit's kind and sentence, with what its factor tells."""
-    edit, factor, message = repair.edit, repair.factor, repair.edit.message
-    if factor is not None and _has_right_size(repair):
-        all_of = f"`{edit.source}` belongs to all of `{search.item.name}`"
-        message = f"{all_of}, and stands at a part of it only."
-        factor = None if factor.text == factor.sizes else Factor(factor.number)
-    if edit.doubled:
-        given = (each for each in _given_numbers(search) if edit.source == f"{each[1]:g}")
-        if (number := next(given, None)) is not None:
-            return _only_here(*number)
+    factor = edit.factor
     if factor is None:
-        return edit.kind, message
+        return edit.kind, edit.message
     if edit.doubled:
         return taken(capital(quoted(edit.source)), factor, search.exercise.sizes)
-    return edit.kind, message + _wrong_as_well(search, edit, factor)
+    return edit.kind, edit.message + _wrong_as_well(search, edit, factor)
 
 
 def _wrong_as_well(search: Search, edit: Edit, factor: Factor) -> str:
@@ -208,23 +213,13 @@ def _wrong_as_well(search: Search, edit: Edit, factor: Factor) -> str:
     return f" {what} is wrong as well."
 
 
-def _or_else(repair: Repair, kind: Kind) -> str:
-    """What is said of another edit that is as likely."""
-    rival = repair.rival
-    # Where in a sum or in a product it is missing, makes no difference.
-    is_beside = kind in (Kind.MISSING_BRANCH, Kind.MISSING_FACTOR)
-    if rival is None or is_beside or rival.message in (repair.edit.message, ""):
-        return ""
-    return f" Or else: {rival.message}"
-
-
 def _shown(search: Search) -> Iterator[Explanation]:
     """What the values show, whatever they were made by."""
     name, values, hidden = search.item.name, search.values, search.references.hidden
     if not (values and search.coarse):
         return
     if search.fits and not any(bool(value.any()) or not value.numel() for value in values):
-        yield Kind.MISSING_BRANCH, f"`{name}` is zero: nothing that arrives is handed on."
+        yield Kind.MISSING_BRANCH, f"`{name}` is zero: no incoming gradient is passed on."
     wrong = [
         [Wrong(name, *one) for one in zip(values, right, hidden, strict=False)]
         for right in search.targets[: search.coarse]
@@ -239,74 +234,15 @@ def _shown(search: Search) -> Iterator[Explanation]:
         yield Kind.OVERWRITTEN_BRANCH if replaces else kind, message
 
 
-def _compared(search: Search, verdict: Verdict) -> Iterator[Found]:
+def _compared(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     """What the lecture's batch shows where nothing else does."""
     comparison, name = verdict.comparison, search.item.name
     shape, expected = comparison.shape, comparison.expected_shape
     if comparison.approximate and verdict.global_check is not Check.RIGHT:
-        yield from _right_here_only(search)
+        yield Kind.ONLY_THIS_BATCH, f"`{name}` is right on one batch and wrong on others."
     elif shape is not None and expected is not None and shape != expected:
         kind = Kind.TRANSPOSED if len(shape) == 2 and shape == expected[::-1] else Kind.WRONG_SHAPE
-        yield Found(kind, describe_shape(f"`{name}`", shape, expected), tells=("shape",))
-
-
-def _right_here_only(search: Search) -> Iterator[Found]:
-    """What is written into the lines that holds for the notebook's batch alone."""
-    name = search.item.name
-    nodes = [(node, own) for own in search.statements for node in ast.walk(own.top)]
-    numbers = {node.value: (node, own) for node, own in nodes if isinstance(node, ast.Constant)}
-    sizes = [(length, size) for size, length in search.exercise.sizes.items() if length > 2]
-    pairs = itertools.combinations(sizes, 2)
-    products = [(m * n, f"{one} * {other}") for (m, one), (n, other) in pairs]
-    sizes += [(length - 1, f"{size} - 1") for length, size in sizes if length > 3] + products
-    if written := [(length, size) for length, size in sizes if length in numbers]:
-        yield Found(Kind.HARD_CODED_SIZE, _written_out(name, written))
-    for step, value in _given_numbers(search):
-        for node, own in (numbers[one] for one in (value, 1 - value) if one in numbers):
-            place = search.statements.index(own), own.span(node)
-            yield Found(*_only_here(step, value), "", *place)
-    message = f"`{name}` is right on one batch and wrong on others."
-    yield Found(Kind.ONLY_THIS_BATCH, message)
-
-
-def _written_out(name: str, numbers: Iterable[tuple[object, str]]) -> str:
-    """What is said of a gradient by its name, and of numbers with the sizes that they are."""
-    written = ", ".join(f"{number} ({size})" for number, size in numbers)
-    return f"`{name}` is right at the notebook's sizes only: it has {written} written out."
-
-
-def _given_numbers(search: Search) -> list[tuple[str, float]]:
-    """The numbers of the forward pass that are no sizes, as the notebook has them."""
-    values = search.references.lecture.values.items()
-    return [(step, value) for step, value in values if isinstance(value, float)]
-
-
-def _only_here(step: str, value: float) -> Explanation:
-    where = f"`{step}` is {value:g} in the notebook only"
-    return Kind.ONLY_THIS_BATCH, f"{where}, and stands here as a number."
-
-
-def _divides_by_zero(search: Search) -> bool:
-    """True if a line divides by 0, or by 0 times something, as it is written."""
-    for node in (node for own in search.statements for node in ast.walk(own.top)):
-        match node:
-            case (
-                ast.BinOp(op=ast.Div(), right=divisor)
-                | ast.AugAssign(op=ast.Div(), value=divisor)
-                | ast.Call(
-                    func=ast.Attribute(attr="div" | "div_" | "divide" | "true_divide"),
-                    args=[*_, divisor],
-                )
-            ) if _is_zero(divisor):
-                return True
-    return False
-
-
-def _is_zero(node: ast.AST) -> bool:
-    match node:
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            return _is_zero(left) or _is_zero(right)
-    return isinstance(node, ast.Constant) and node.value == 0
+        yield kind, describe_shape(f"`{name}`", shape, expected)
 
 
 def _is_right_but_for_nan(search: Search) -> bool:

@@ -34,22 +34,24 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
     "product_": WORDS["multiplies"].__contains__,
     "half_": WORDS["halves"].__contains__,
     "turn_": WORDS["turns"].__contains__,
-    "reshape_": WORDS["reshapes"].__contains__,
     "uncalled_": WORDS["called_without_arguments"].__contains__,
 }
 
 EVERYWHERE, AXES = "everywhere", "axes"
 """The place of a name, or an axis, that a line has more than once: all of them are put right."""
 
-UNFIT = "unfit"
-"""The place of a whole right side, unless it gives the gradient the right shape."""
-
 BOUND = "bound"
 """The place where a slice begins or ends."""
 
+TAUGHT = "taught"
+"""Stands among the places of a rule that any teacher would expect, however seldom it is needed."""
+
+NAMED = "__"
+"""Python reads it in the place of the `$` before a placeholder's name."""
+
 STANDS_FOR = re.compile(
-    rf"\*(?P<rest>[pq])\b|\.(?P<method>{'|'.join(METHODS)})|\b(?P<name>[A-Z]{{3,}})\b"
-    r"|(?P<letter>(?<!\.)\b[a-z]\b)|(?P<sign>[|^&])"
+    rf"\*\$(?P<rest>rest\d?)\b|\.(?P<method>{'|'.join(METHODS)})|\b(?P<name>[A-Z]{{3,}})\b"
+    r"|(?P<turned>of|d)?\$(?P<placeholder>\w+)|(?P<sign>[|^&])"
 )
 """What in a new text stands for something else."""
 
@@ -65,6 +67,11 @@ class Rule:
     pattern: ast.AST
     new: str
 
+    @property
+    def is_taught(self) -> bool:
+        """True for one that stays although it earns nothing: any teacher would expect it."""
+        return TAUGHT in self.places
+
     @cached_property
     def names(self) -> list[str]:
         """The words for the names that are put in, each of them in its turn."""
@@ -72,27 +79,29 @@ class Rule:
 
     @cached_property
     def puts_a_name(self) -> bool:
-        """True if the new text is a name alone, or a letter, a sign and a name."""
-        return re.fullmatch("([a-z] [*/+-] )?[A-Z]{3,}", self.new) is not None
+        """True if the new text is a name alone, or a placeholder, a sign and a name."""
+        return re.fullmatch(r"(\$\w+ [*/+-] )?[A-Z]{3,}", self.new) is not None
 
     @cached_property
     def marks(self) -> list[str]:
-        """The letters and signs that the sentence has: where the first stands is underlined."""
-        return [letter.lower() for letter in re.findall(r"\{(\w|[Oo]p)\}", self.says)]
+        """The placeholders and signs of the sentence: where the first stands is underlined."""
+        words = (word.lower() for word in re.findall(r"\{(\w+)\}", self.says))
+        return [word for word in words if word not in ("it", "new", "name", "method")]
 
     @cached_property
     def tells(self) -> str:
         """What the hint may say belongs there: "all" of a number made of sizes, or a "name"."""
         if re.search(r"\{(new|New|name)\}", self.says):
             return ""
-        is_size = isinstance(self.pattern, ast.Name) and self.pattern.id == "n"
+        is_size = isinstance(self.pattern, ast.Name) and self.pattern.id == f"{NAMED}size"
         if is_size or (self.names and not re.search("[a-z(]", self.new)):
             return "all"
         return "name" if re.search(r" [*/+-] (?!SLOPE)[A-Z]{3,}$", self.new) else ""
 
     def stands(self, places: Set[str]) -> bool:
         """True if it is a rule for one of these places; one that names none is, but for callees."""
-        return not self.places.isdisjoint(places) if self.places else CALLEE not in places
+        wanted = self.places - {TAUGHT}
+        return not wanted.isdisjoint(places) if wanted else CALLEE not in places
 
     def may_be(self, sort: type[ast.AST], sign: object) -> bool:
         """True if the pattern fits some nodes of this sort, with this sign or method."""
@@ -162,6 +171,7 @@ def _read(kind: Kind, says: str, entry: str) -> Iterator[Rule]:
 @cache
 def _pattern(text: str, is_index: bool, is_statement: bool) -> ast.AST:
     """What a pattern is as a tree: one tree for each, so that it is tried once at a site."""
+    text = text.replace("$", NAMED)
     if is_index:
         match ast.parse(f"_[{text}]").body[0]:
             case ast.Expr(value=ast.Subscript(slice=index)):

@@ -17,8 +17,8 @@ from torch import Tensor
 from grader.answer.own_code import OwnStatement, meant_for, own_statements
 from grader.answer.parse import Answer
 from grader.diagnosis.edit import SLOPE, Edit, Scope
-from grader.diagnosis.every_edit import MOST_PAIRS, every_edit
-from grader.diagnosis.factors import Factor, name_factor
+from grader.diagnosis.every_edit import every_edit
+from grader.diagnosis.factors import name_factor
 from grader.diagnosis.kinds import Kind
 from grader.execution.ask import Allowance, handed_down
 from grader.execution.evidence import Observed
@@ -31,19 +31,12 @@ from grader.program.forward_program import ForwardProgram, Step, is_differentiab
 from grader.program.references import References
 from grader.worker.job import Group
 
-MOST_VARIANTS = ((2, 600), (1, 600), (1, 1_000), (2, 2_000), (1, MOST_PAIRS))
+MOST_VARIANTS = ((2, 600), (1, 600), (1, 1_000), (2, 2_000))
 """How many edits of so many likelihoods are tried at once, the likeliest first: their number bounds
 the search, not the clock, so that what is said does not depend on how busy the machine is."""
 
 SLOWNESS = 3
 """By so much fewer edits are tried of statements that loop."""
-
-MOST_TOGETHER = 40
-"""Edits that are tried on both instances at once: few of them give anything of the right shape, and
-to ask again costs as much as to try some fifteen. Of statements that loop, none are."""
-
-LARGEST_TOGETHER = 2**22
-"""Numbers that are sent back at once at most: a reply has its limit."""
 
 MOST_CONFIRMED = 20
 """Edits that are right on the first instance and are tried on the second."""
@@ -56,19 +49,6 @@ PLAIN = (1.0, 2.0, 0.5, 3.0, 4.0, 0.25, 1.5, 1 / 3)
 
 DIFFERENCE = re.compile(r"\b[A-Za-z_]\w* - [A-Za-z_]\w*\b(?!\()")
 """Of two names, as a forward line has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repair:
-    """An edit that makes a gradient right, but for being so many times what it should be.
-
-    That is the piece for a `doubled` edit, else the whole result.
-    """
-
-    edit: Edit
-    factor: Factor | None = None
-    rival: Edit | None = None
-    """Another that is as likely, of another piece: nobody knows which of the two was meant."""
 
 
 @dataclass(eq=False)
@@ -88,12 +68,11 @@ class Search:
     allowance: Allowance
     right: Mapping[str, Set[int]] = field(default_factory=dict)
     """The gradients whose own lines are right, each with the numbers of its statements."""
-    right_helpers: Set[str] = frozenset()
-    """Names of the answer's own that are the gradients of smaller steps, as they should be."""
-    near: list[Repair] = field(default_factory=list)
+    near: list[Edit] = field(default_factory=list)
     """What would be right if it were not for a number."""
-    reading: Mapping[int, str] = field(default_factory=dict)
-    """Numbers in its statements that are taken for the sizes that they are in the notebook."""
+    reading: Mapping[float, str] = field(default_factory=dict)
+    """Numbers in its statements that are taken for what is called so in the notebook: a size, the
+    forward pass's own number."""
 
     def __post_init__(self) -> None:
         program = self.references.program
@@ -141,16 +120,20 @@ class Search:
         return shared.isdisjoint(written - gradients)
 
     def _may_be_wrong(self, own: OwnStatement) -> bool:
-        """False for a line by which another gradient, or a smaller step's, is right."""
-        inside, written = self.answer.inside[own.top] & self.keep, self.answer.written[own.top]
-        is_shared = any(inside <= numbers for numbers in self.right.values())
-        is_its_own = self.item.name in written  # which one that is carried may read
-        return (is_its_own or not is_shared) and self.right_helpers.isdisjoint(written)
+        """False for a line by which another gradient is right, as one that is carried may read."""
+        inside = self.answer.inside[own.top] & self.keep
+        is_its_own = self.item.name in self.answer.written[own.top]
+        return is_its_own or not any(inside <= numbers for numbers in self.right.values())
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The names in the gradient's own statements."""
         return frozenset[str]().union(*(own.names for own in self.statements))
+
+    @property
+    def nodes(self) -> Iterator[tuple[OwnStatement, ast.AST]]:
+        """All that its statements consist of."""
+        return ((own, node) for own in self.statements for node in ast.walk(own.top))
 
     @property
     def raises(self) -> bool:
@@ -163,17 +146,26 @@ class Search:
 
         Then something else made them wrong, and whatever changes nothing would seem to mend them.
         """
-        if self.keep == self.item.keep:
-            return False  # what is run are the statements that gave the wrong ones
-        every = [tensor for (tensor,) in self._variants.run([{}], (0, 1))]
-        told = self._variants.told
+        # Else what is run are the statements that gave the wrong ones, unless they are read anew.
+        return (self.keep != self.item.keep or bool(self.reading)) and self._gives_right()
+
+    def _gives_right(self) -> bool:
+        every = [tensor for (tensor,) in self._variants.run([self._read_anew], (0, 1))]
+        told, targets = self._variants.told, [*self.targets]
+        if self.item.name[1:] in self.references.zero_by_structure:
+            targets.append([torch.zeros_like(right) for right in self.targets[0]])
         return any(
             all(
                 value is not None and agrees(value.double(), told(right, instance))
                 for instance, (value, right) in enumerate(zip(every, target, strict=False))
             )
-            for target in self.targets
+            for target in targets
         )
+
+    @property
+    def _read_anew(self) -> dict[int, str]:
+        """Its statements, if numbers in them are taken for sizes."""
+        return {own.number: own.text for own in self.statements if self.reading}
 
     @property
     def fits(self) -> bool:
@@ -201,10 +193,6 @@ class Search:
         pairs = (zip(self.values, right, strict=False) for right in self.targets)
         near = (all(agrees(*one, tolerance=tolerance) for one in several) for several in pairs)
         return bool(self.values) and any(near)
-
-    def is_apart(self, gradient: str) -> bool:
-        """True for that of a tensor which is not made from the one at hand."""
-        return self._step(gradient) not in self.references.program.descendants(self.item.name[1:])
 
     def is_made_from(self, arriving: str, others: Set[str]) -> bool:
         """True if the gradient that arrives from a step could be made from one of the others."""
@@ -234,12 +222,17 @@ class Search:
 
     @cached_property
     def with_sizes(self) -> Search | None:
-        """The same, with sizes for numbers; None where its statements have no such number."""
+        """The same, with names for numbers; None where its statements have no such number."""
+        own = self.references.lecture.values.items()
+        scalars = {x: name for name, x in own if isinstance(x, float) and not x.is_integer()}
+        rest = {round(1 - x, 12): f"(1 - {name})" for x, name in scalars.items()}
         sizes = {length: size for size, length in self.exercise.sizes.items() if length > 2}
         less = {length - 1: f"{size} - 1" for length, size in sizes.items() if length > 3}
-        nodes = (node for own in self.statements for node in ast.walk(own.top))
-        numbers = {node.value for node in nodes if isinstance(node, ast.Constant)}
-        reading = {number: size for number, size in (less | sizes).items() if number in numbers}
+        pairs = itertools.combinations(sizes.items(), 2)
+        products = {m * n: f"{one} * {other}" for (m, one), (n, other) in pairs}
+        numbers = {node.value for _, node in self.nodes if isinstance(node, ast.Constant)}
+        known = (products | less | sizes | rest | scalars).items()
+        reading = {number: name for number, name in known if number in numbers}
         return replace(self, reading=reading, near=[]) if reading and not self.reading else None
 
     @property
@@ -256,48 +249,50 @@ class Search:
             batch = itertools.chain.from_iterable(itertools.islice(edits, likelihoods))
             yield [*batch][: most // (SLOWNESS if self.loops else 1)]
 
-    def find(self, batch: Sequence[Edit]) -> Repair | None:
-        """The likeliest of some edits that makes the gradient right, if one does."""
-        numbers = len(batch) * max(right.numel() for right in self.targets[0])
-        few = len(batch) <= MOST_TOGETHER and numbers <= LARGEST_TOGETHER
-        together = few and not self.loops
-        first, *others = self._try(batch, (0, 1) if together else (0,))
-        hopeful = [place for place, hits in enumerate(first) if hits]
-        exact = {place for place in hopeful if batch[place].doubled or 1.0 in first[place].values()}
+    def find(self, batch: Sequence[Edit]) -> list[Edit]:
+        """Those of some edits that make the gradient right, the likeliest first."""
+        hits = self._try(batch, 0)
+        hopeful = [place for place, found in enumerate(hits) if found]
+        exact = {place for place in hopeful if batch[place].doubled or 1.0 in hits[place].values()}
         hopeful = sorted(hopeful, key=lambda place: (place not in exact, place))[:MOST_CONFIRMED]
         tried = [batch[place] for place in hopeful]
-        second = [others[0][place] for place in hopeful] if together else self._try(tried, (1,))[0]
-        pairs = zip(tried, (first[place] for place in hopeful), second, strict=True)
-        found = [r for one in pairs if (r := self._confirmed(*one))]
-        complete = [repair for repair in found if repair.edit.doubled or repair.factor is None]
-        self.near += [repair for repair in found if repair not in complete]
-        if not complete:
-            return None
-        best, *rest = complete
-        rival = next((one.edit for one in rest if one.edit.rivals(best.edit)), None)
-        return replace(best, rival=rival)
+        pairs = zip(tried, (hits[place] for place in hopeful), self._try(tried, 1), strict=True)
+        found = [edit for one in pairs if (edit := self._confirmed(*one))]
+        # What is taken so often need not make so much of it: in a square, say, or in a root.
+        found = [edit for edit in found if not edit.doubled or self._is_right_once(edit)]
+        complete = [edit for edit in found if edit.doubled or edit.factor is None]
+        self.near += [edit for edit in found if edit not in complete]
+        return complete
+
+    def _is_right_once(self, edit: Edit) -> bool:
+        """True if a piece, divided by how often it is there, makes the gradient right."""
+        assert edit.factor is not None
+        times = f"{edit.factor.number!r} * {edit.factor.sizes or 1}"
+        text = edit.own.put(edit.piece, f"({edit.source}) / ({times})")
+        (hits,) = self._try([replace(edit, text=text, doubled=False)], 0)
+        return 1.0 in hits.values()
 
     def _confirmed(
         self, edit: Edit, hits: Mapping[int, float], more: Mapping[int, float]
-    ) -> Repair | None:
+    ) -> Edit | None:
+        """The edit, with the number that it leaves; None if it is not right on both instances."""
         sizes = [reference.instance.sizes for reference in self.references.hidden]
         for target in sorted(hits.keys() & more.keys()):
             scales = (hits[target], more[target])
             if scales == (1.0, 1.0) and not edit.doubled:
-                return Repair(edit)
+                return edit
             factor = name_factor([1 / scale for scale in scales], sizes)
             is_plain = factor and any(abs(abs(factor.number) - n) < 1e-9 for n in PLAIN)
             is_other = edit.kind is not Kind.HARD_CODED_SIZE  # of two such sizes both are listed
             if factor and (is_plain or (is_other and factor.written_out(self.exercise.sizes))):
-                return Repair(edit, factor)
+                return replace(edit, factor=factor)
         return None
 
-    def _try(self, batch: Sequence[Edit], instances: Sequence[int]) -> list[list[dict[int, float]]]:
-        """For each instance and edit, the targets that it meets, with the numbers it lacks."""
-        others = {own.number: own.text for own in self.statements if self.reading}
-        texts = [{**others, **edit.texts} for edit in batch]
-        found = self._variants.run(texts, instances) if batch else [[]] * len(instances)
-        return [self._hits(batch, *one) for one in zip(found, instances, strict=True)]
+    def _try(self, batch: Sequence[Edit], instance: int) -> list[dict[int, float]]:
+        """For each edit the targets that it meets on an instance, with the numbers it lacks."""
+        texts = [self._read_anew | edit.texts for edit in batch]
+        (found,) = self._variants.run(texts, (instance,)) if batch else [[]]
+        return self._hits(batch, found, instance)
 
     def _hits(
         self, batch: Sequence[Edit], values: Sequence[Tensor | None], instance: int
@@ -333,21 +328,16 @@ class Search:
     @cached_property
     def _variants(self) -> Variants:
         slopes = (reference.slopes(self.item.name[1:]) for reference in self.references.hidden)
-        return self.variants([{SLOPE.format(step): s for step, s in one.items()} for one in slopes])
-
-    def variants(self, beside: Sequence[Group]) -> Variants:
-        """What runs its statements, edited, which may name some values beside the usual ones."""
-        asked = self.exercise.gradients
-        given = list[Group]()
+        asked, given = self.exercise.gradients, list[Group]()
         if self.item.beside is not None:
             given = right_beside(self.references, {f"d{name}" for name in self.item.siblings})
         return Variants(
             self.answer,
             self.item.name,
             self.keep,
-            handed_down(self.references.program, (*asked, self.item.name)),
+            handed_down(self.references.program, asked),
             values_for(self.references, asked),
-            beside,
+            [{SLOPE.format(step): s for step, s in one.items()} for one in slopes],
             given,
             self.runner,
             self.allowance,
@@ -393,11 +383,6 @@ def _asked_above(program: ForwardProgram, tensor: str, asked: Collection[str]) -
     return frozenset() if program.loss in reached else frozenset(found)
 
 
-def undefined(item: Observed) -> set[str]:
-    """The names that were not there when its statements ran."""
-    return {value.raised.unbound for value in item.local if value.raised} - {""}
-
-
 def _scope(
     item: Observed,
     statements: Sequence[OwnStatement],
@@ -416,7 +401,6 @@ def _scope(
     known = {*tensors, *exercise.gradients, *exercise.sizes, "_"}
     written = (n for own in statements for n in ast.walk(own.top) if isinstance(n, ast.Name))
     stored = [name.id for name in written if isinstance(name.ctx, ast.Store)]
-    assigned = [*undefined(item), *stored]
     near = [name for name in program.between(tensor, item.reads) if name in forward][:MOST_NEAR]
     slopes = reference.slopes(tensor)
     readers = program.readers(tensor)
@@ -434,7 +418,7 @@ def _scope(
         "FORWARD": forward,
         "TENSOR": [tensor] if tensor in near else [],
         "MADE": [tensor, *program.descendants(tensor)],
-        "OWN": [name for name in dict.fromkeys(assigned) if name not in known],
+        "OWN": [name for name in dict.fromkeys(stored) if name not in known],
         "ALONE": [*alone],
         "NOSIGMOID": [name for name, called in alone.items() if not called.endswith("sigmoid")],
         "NORELU": [name for name in alone if name not in rectified],
@@ -444,7 +428,6 @@ def _scope(
         "BATCH": [*exercise.sizes][:1],
         "CLASSES": [size for size, length in reference.instance.sizes.items() if length in rows],
         "SCALAR": [name for name, value in values.items() if isinstance(value, float)],
-        "ITSELF": [item.name],
         "AXIS": "012"[: max(tensors[name].dim() for name in (tensor, *near))],
     }
     shapes = {d + name: tensors[name].shape for d in ("", "d") for name in floating}

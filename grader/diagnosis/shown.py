@@ -70,7 +70,7 @@ def through_steps(
     """All of it, or what comes through one step, is missing or not taken just once."""
     if any(one.value.shape != one.right.shape for one in wrong):
         return
-    sizes, alone = [one.reference.instance.sizes for one in wrong], list[str]()
+    sizes = [one.reference.instance.sizes for one in wrong]
     for where, without in _parts(wrong, given):
         scales = [_scale(one, without(one)) for one in wrong[:1]]
         # Autograd is slow: what one instance rules out is not asked on the others.
@@ -79,8 +79,6 @@ def through_steps(
         known = [scale for scale in scales if scale is not None]
         factor = name_factor(known, sizes) if len(known) == len(wrong) else None
         if factor is None:
-            if all(agrees(one.value, one.right - without(one)) for one in wrong):
-                alone.append(f"Nothing but {where[:1].lower()}{where[1:]} is there.")
             continue
         if factor.text == "0":
             yield Kind.MISSING_BRANCH, f"{where} is missing."
@@ -89,7 +87,6 @@ def through_steps(
             # A part of a fused formula without its n is no mean.
             is_part = kind is Kind.MEAN_FOR_SUM and not where.endswith(f"`{wrong[0].gradient}`")
             yield Kind.CONSTANT_FACTOR if is_part else kind, message
-    yield from ((Kind.MISSING_BRANCH, message) for message in alone)
 
 
 Without = Callable[[Wrong], Tensor]
@@ -107,18 +104,21 @@ def _parts(wrong: Sequence[Wrong], given: frozenset[str]) -> Iterator[tuple[str,
 
     between = program.descendants(tensor) & reference.cotangents.keys()
     for step in (step.name for step in program.steps if step.name in between):
-        yield f"What comes to `{gradient}` through `{step}`", zeroed(step)
+        yield f"The part of `{gradient}` that comes through `{step}`", zeroed(step)
 
     def not_straight(reader: str) -> Without:
         return lambda one: one.right - one.reference.local_vjp(tensor, given, through=reader)
 
     for reader in program.readers(tensor):
         # Straight from there, without what comes to it on a longer way.
-        yield f"What comes to `{gradient}` straight from `{reader}`", not_straight(reader)
+        yield f"The part of `{gradient}` that comes directly from `{reader}`", not_straight(reader)
     for pair in itertools.combinations(sorted(between), 2) if len(between) <= MOST_STEPS else ():
         without = zeroed(*pair)
         if all(agrees(without(one), one.value) for one in wrong):
-            yield f"What comes to `{gradient}` through `{pair[0]}` and through `{pair[1]}`", without
+            yield (
+                f"The part of `{gradient}` that comes through `{pair[0]}` and through `{pair[1]}`",
+                without,
+            )
 
 
 def _scale(wrong: Wrong, without: Tensor) -> float | None:
@@ -144,18 +144,24 @@ def seen_on_each(look: Look, wrong: Sequence[Wrong]) -> Iterator[Explanation]:
     yield from (one for one in found if all(one in more for more in again))
 
 
+def same_numbers(value: Tensor, right: Tensor) -> bool:
+    """True if they agree but for axes of length 1, or for copies that are still to be made."""
+    if value.numel() == right.numel() and value.squeeze().shape == right.squeeze().shape:
+        return agrees(value.reshape(right.shape), right)
+    pairs = zip(value.shape[::-1], right.shape[::-1], strict=False)
+    may_be_copied = value.dim() <= right.dim() and all(m in (1, n) for m, n in pairs)
+    return may_be_copied and agrees(value.expand(right.shape), right)
+
+
 def other_shape(wrong: Wrong) -> Iterator[Explanation]:
-    """The right numbers in another shape, or copies that still have to be summed."""
+    """The right numbers turned over, or copies that still have to be summed."""
     gradient, value, right = wrong.gradient, wrong.value, wrong.right
     if value.dim() == 2 and agrees(value.mT, right):  # a square matrix keeps its shape
         yield Kind.TRANSPOSED, f"`{gradient}` is the transpose of what it should be."
     if value.shape == right.shape:
         return
     if value.numel() == right.numel() and agrees(value.reshape(right.shape), right):
-        is_lost = [*value.shape] == [length for length in right.shape if length != 1]
-        kind = Kind.LOST_KEEPDIM if is_lost else Kind.WRONG_SHAPE
-        why = "but an axis of length 1 has been lost" if is_lost else "its shape is not"
-        yield kind, f"The numbers of `{gradient}` are right, {why}."
+        yield Kind.WRONG_SHAPE, f"The numbers of `{gradient}` are right, its shape is not."
     axes = range(min(value.dim(), MOST_AXES))
     for some in (some for n in axes for some in itertools.combinations(axes, n + 1)):
         if any(agrees(value.sum(some, keepdim=keepdim), right) for keepdim in (True, False)):
@@ -186,16 +192,6 @@ def misplaced(wrong: Wrong) -> Iterator[Explanation]:
     # Equal numbers say nothing: a constant gradient is a permutation of itself.
     if agrees(ours, theirs) and len(set(theirs.tolist())) > 2:
         yield Kind.PERMUTED, f"`{wrong.gradient}` has the right numbers in the wrong places."
-
-
-def unfilled(wrong: Wrong) -> Iterator[Explanation]:
-    """Right where anything was written, zero everywhere else."""
-    value, right = wrong.value, wrong.right
-    reached = value != 0
-    is_right = value.shape == right.shape and agrees(value[reached], right[reached])
-    if is_right and reached.any():
-        message = "is right at some entries, and zero at all others"
-        yield Kind.PARTIAL_ROWS, f"`{wrong.gradient}` {message}."
 
 
 def _zero_rows(value: Tensor, right: Tensor, axis: int) -> list[int]:
@@ -251,7 +247,7 @@ def only_some(wrong: Wrong) -> Iterator[Explanation]:
             some = reader, axis, 0 if which == "first" else -1, only
             if agrees(wrong.value, wrong.reference.vjp_of_some(wrong.gradient[1:], *some)):
                 said = f"{'only' if only else 'all but'} the {which} index of axis {axis}"
-                yield Kind.PARTIAL_ROWS, f"Of `d{reader}`, {said} is handed on."
+                yield Kind.PARTIAL_ROWS, f"Of `d{reader}`, {said} is passed on."
         if _holds_one(wrong, reader):
             message = "holds one of its contributions where their sum belongs"
             yield Kind.NOT_ACCUMULATED, f"Each row of `{wrong.gradient}` {message}."

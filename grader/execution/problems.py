@@ -75,8 +75,8 @@ UNBOUND = because("unbound")
 OF_NUMBERS = ("exp", "log", "sqrt")
 """Functions of PyTorch's that are taken of plain numbers too, where `math` has them."""
 
-OF_VALUES = ("mean", "var", "std")
-"""Functions of PyTorch's by whose names people call what they return."""
+OF_VALUES = ("mean", "var", "std", "device")
+"""Functions of PyTorch's by whose names people call what they return, or what they set."""
 
 
 def describe_problem(

@@ -39,8 +39,8 @@ class Variants:
     given: Sequence[Group]
     runner: AnyRunner
     allowance: Allowance
-    reading: Mapping[int, str] = field(default_factory=dict)
-    """Numbers that are read as a size, or the one below it, wherever no exponent stands."""
+    reading: Mapping[float, str] = field(default_factory=dict)
+    """Numbers that are read as a size or another name, wherever no exponent stands."""
     cut_short: bool = False
     """Whether some variant was not run, for want of time or of a worker."""
 
@@ -135,9 +135,9 @@ class Variants:
 
 @dataclass(frozen=True, slots=True)
 class _Reading(ast.NodeTransformer):
-    """Puts sizes in the place of numbers."""
+    """Puts names in the place of numbers."""
 
-    sizes: Mapping[int, str]
+    names: Mapping[float, str]
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """A power's exponent is no size."""
@@ -148,7 +148,7 @@ class _Reading(ast.NodeTransformer):
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         """A number, or text, as it stands in the statement."""
         match node.value:
-            case int(number) if number in self.sizes:
-                size = ast.parse(self.sizes[number], mode="eval").body
-                return ast.copy_location(size, node)
+            case int(number) | float(number) if number in self.names:
+                name = ast.parse(self.names[number], mode="eval").body
+                return ast.copy_location(name, node)
         return node

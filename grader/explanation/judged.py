@@ -100,7 +100,7 @@ def summed_by_pytorch(
         right: autograd's gradients on these; the last instance is the one shown.
     """
     name = verdict.name[1:]
-    if verdict.why != "shape" or not found or name not in found[0]:
+    if verdict.outcome is not Outcome.FAIL or not found or name not in found[0]:
         return verdict
     try:
         sums = [one[name].sum_to_size(of[name].shape) for one, of in zip(found, right, strict=True)]

@@ -162,7 +162,7 @@ def grade_answer(
         edits = allowance.part(EDIT_SECONDS)
         about = answer, exercise, references, runner, edits, right
         for index, (item, verdict) in enumerate(pairs):
-            if verdict.diagnosis or verdict.outcome not in AT_FAULT:
+            if verdict.diagnosis or verdict.outcome not in {*AT_FAULT, Outcome.REFUSED}:
                 continue
             try:
                 cause = find_reason(item, verdict, *about)

@@ -11,7 +11,7 @@ from grader.close_names import SLIP, nearest
 from grader.execution.evidence import Observed
 from grader.grading.reasons import Reasons
 from grader.program.exercises import Exercise
-from grader.verdict import Outcome, Verdict, because
+from grader.verdict import GUESSES, RAISED, Outcome, Verdict, because
 
 _OTHER_WAYS = re.compile(r"(?:grad_?|g_|d_|d(?:L|l|loss|Loss)_?d_?)(\w+)|(\w+?)_?grad")
 """How PyTorch, other courses and papers call a gradient."""
@@ -27,6 +27,7 @@ def lost_by_slips(
     """The reasons of such gradients; `names` are those of the forward pass and its gradients."""
     found = dict(_without_a_branch(judged, answer, names))
     found |= _of_sizes(evidence, judged, answer)
+    found |= _known_here(judged, exercise)
     if todo := {one.name for one in judged if one.outcome is Outcome.TODO and not one.reasons}:
         known = [*exercise.gradients, *names, *exercise.sizes]
         found |= {name: why for name, why in _mistyped(answer, known).items() if name in todo}
@@ -60,6 +61,15 @@ def _of_sizes(
                 said[item.name] = (why,)
                 break
     return said
+
+
+def _known_here(judged: Sequence[Verdict], exercise: Exercise) -> Iterator[tuple[str, Reasons]]:
+    """The reasons where a name is not defined that is another one here."""
+    for verdict in judged:
+        for reason in (one for one in verdict.reasons if one.code in RAISED):
+            if here := exercise.called.get(str(reason["unbound"])):
+                plain = (one for one in verdict.reasons if one.code not in GUESSES)
+                yield verdict.name, (*plain, because("called-here", here=here))
 
 
 def _mistyped(answer: Answer, known: Sequence[str]) -> Mapping[str, Reasons]:

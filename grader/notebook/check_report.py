@@ -28,6 +28,11 @@ OVERWRITTEN = (
     " such as a blank, `{name} = ...`. Take that line out, and run yours again."
 )
 
+CHANGED = (
+    "Your code gives the right value, but a line that ran after it has changed it: `{line}`. Take"
+    " that line out, and run yours again."
+)
+
 NOT_REACHED = (
     "Your code gives the right value, but its cell stopped at an exception when it ran last. Run it"
     " again; if it stops again, mend the line that it names, or take it out."
@@ -42,13 +47,16 @@ class Row:
     """One gradient: the verdict on its code, and its value in the notebook beside autograd's.
 
     `error` is the difference entry by entry, None where the two cannot be subtracted; `unreached`
-    says that its line did not run, for one before it raised.
+    says that its line did not run, for one before it raised; `changed_by` is the line of another
+    cell that has changed the value since. One that `waits` runs once another line is mended.
     """
 
     verdict: Verdict
     comparison: Comparison
     error: GradientError | None = None
     unreached: bool = False
+    changed_by: str = ""
+    waits: bool = False
 
     @property
     def is_wrong(self) -> bool:
@@ -58,6 +66,8 @@ class Row:
     @property
     def is_stale(self) -> bool:
         """Whether the code is right, and the notebook's value is not what it gives."""
+        if self.waits:
+            return False
         is_off = self.verdict.outcome is Outcome.PASS and not self.comparison.approximate
         # What differs as much when it runs anew is no older value.
         return is_off and (self.verdict.comparison.approximate or bool(self.comparison.problem))
@@ -91,6 +101,8 @@ class Row:
     def _why_stale(self) -> str:
         if self.unreached:
             return NOT_REACHED
+        if self.changed_by:
+            return CHANGED.format(line=self.changed_by)
         if self.comparison.exact is None:
             return OVERWRITTEN.format(name=self.verdict.name)
         if self.error is not None and self.error.broken:
@@ -129,7 +141,10 @@ def describe(rows: Sequence[Row], stale_forward: bool = False) -> str:
 
     What is said of one gradient stands below its line; what is said of several alike stands once,
     at the end. With `stale_forward`, the card says what is the matter with values that are old.
+    Beside a line that stopped its cell, nothing is to be done about those behind it.
     """
+    stopped = any(row.verdict.outcome is Outcome.ERROR for row in rows)
+    rows = [replace(row, waits=stopped and row.unreached) for row in rows]
     notes = {row.verdict.name: "" if stale_forward and row.is_stale else row.note for row in rows}
     said = Counter(note for note in notes.values() if note)
     lines = []

@@ -166,6 +166,18 @@ class History:
                 (unreached.discard if is_reached else unreached.add)(name)
         return frozenset(unreached)
 
+    def changed_since(self, gradients: tuple[str, ...]) -> Mapping[str, str]:
+        """The gradients that a cell has changed after their answer cell, with the line that did."""
+        lines: dict[str, str] = {}
+        for run in self.runs:
+            source = run.cell.source or ""
+            if run.grade_id is not None:
+                for name in first_assignments(source, gradients):
+                    lines.pop(name, None)
+            else:
+                lines |= {name: text for name, text in _changing(source) if name in gradients}
+        return lines
+
     def has_failed(self, function: str) -> bool:
         """True if the latest cell that defines a function ended before it did."""
         start = re.compile(rf"^[ \t]*def {re.escape(function)}\b", re.MULTILINE)
@@ -218,6 +230,17 @@ def _without_older_texts(
 def _taken(source: str) -> frozenset[str]:
     """The names that a cell takes from what ran before it."""
     return names_read(parse_answer([AnswerCell("", source)]))
+
+
+@lru_cache(maxsize=256)
+def _changing(source: str) -> list[tuple[str, str]]:
+    """The names that the statements of a cell bind or change, each with the statement's line."""
+    answer, lines = parse_answer([AnswerCell("", source)]), source.splitlines()
+    return [
+        (name, lines[statement.lineno - 1].strip()[:LONGEST_QUOTE])
+        for statement, names in answer.written.items()
+        for name in names
+    ]
 
 
 def _line_that_raised(error: BaseException | None, namespace: Mapping[str, Any]) -> int:

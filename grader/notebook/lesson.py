@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
@@ -228,10 +229,14 @@ def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict])
     """Print a line for each gradient, then show the card for what is wrong, there or beside it."""
     references = lesson.references()
     unreached = lesson.history.unreached(lesson.exercise.gradients)
-    rows, more = (
-        [_row(v, lesson.namespace, references[v.name[1:]], v.name in unreached) for v in some]
-        for some in (verdicts, beside)
-    )
+    changed_by = lesson.history.changed_since(lesson.exercise.gradients)
+
+    def row(verdict: Verdict) -> Row:
+        name = verdict.name
+        made = _row(verdict, lesson.namespace, references[name[1:]], name in unreached)
+        return replace(made, changed_by=changed_by.get(name, ""))
+
+    rows, more = ([*map(row, some)] for some in (verdicts, beside))
     is_right = all(row.comparison.approximate for row in rows)
     changing = lesson.changing([verdict.name for verdict in verdicts])
     stale = None if is_right and not changing else lesson.stale_forward()

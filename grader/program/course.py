@@ -44,6 +44,7 @@ class Outline:
     function: str
     gradients: tuple[str, ...]
     sizes: tuple[tuple[str, int], ...]
+    called: tuple[tuple[str, str], ...] = ()
     points: int = 1
 
 
@@ -182,6 +183,7 @@ def _outline(table: Mapping[str, Any], before: Sequence[Outline]) -> Outline:
     name, _, function = table["forward"].partition(":")
     gradients, sizes = tuple(table["gradients"]), tuple(table["sizes"].items())
     prefix, notebook = table["id"], table["notebook"]
+    called = tuple(table.get("called", {}).items())
     for other in before:
         if other.prefix == prefix:
             raise ValueError(f"{prefix} is the id of an exercise before")
@@ -189,7 +191,9 @@ def _outline(table: Mapping[str, Any], before: Sequence[Outline]) -> Outline:
         if twice and other.notebook == notebook:
             said = f"{twice[0]} is asked for by another exercise of {notebook} already"
             raise ValueError(said)
-    return Outline(prefix, notebook, name, function, gradients, sizes, table.get("points", 1))
+    return Outline(
+        prefix, notebook, name, function, gradients, sizes, called, table.get("points", 1)
+    )
 
 
 def _check(table: Mapping[str, Any], keys: Mapping[str, _Key], what: str) -> None:
@@ -224,6 +228,10 @@ def _are_sizes(value: object) -> bool:
     return isinstance(value, dict) and all(map(_is_count, value.values()))
 
 
+def _are_names(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_like(r".+"), value.values()))
+
+
 _Key = tuple[Callable[[object], bool], str]
 """Which values of a key fit, and how to say it."""
 
@@ -241,6 +249,7 @@ _EXERCISE: Mapping[str, _Key] = {
     ),
     "gradients": (_are_gradients, 'a list such as ["dx", "dgain"], each name once'),
     "sizes": (_are_sizes, "a table such as { n = 32, d = 10 }"),
+    "called": (_are_names, 'a table such as { batch_size = "n" }'),
     "points": (_is_count, "a whole number from 1"),
 }
-_OPTIONAL = ("repository", "points")
+_OPTIONAL = ("repository", "called", "points")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import FunctionType
@@ -24,7 +24,7 @@ class Exercise:
 
     `prefix` is what the ids of its answer cells begin with, up to a hyphen; `notebook` is the name
     of the notebook it belongs to; `sizes` are those of the instance that is shown to the student;
-    each gradient is worth `points`.
+    each gradient is worth `points`. `called` has other courses' names, with what is here instead.
     """
 
     prefix: str
@@ -33,6 +33,7 @@ class Exercise:
     gradients: tuple[str, ...]
     sizes: Mapping[str, int]
     points: int = 1
+    called: Mapping[str, str] = field(default_factory=dict)
 
 
 @cache
@@ -96,6 +97,6 @@ def _load(course: Course, outline: Outline, scope: Mapping[str, Any]) -> Exercis
         if gradient not in program.gradient_names:
             said = f"{outline.function} has no input or step {gradient[1:]}"
             raise BadCourse(f"{where}: {gradient} is asked for, and {said}.")
-    return Exercise(
-        outline.prefix, outline.notebook, forward, outline.gradients, sizes, outline.points
-    )
+    named = outline.prefix, outline.notebook
+    called = dict(outline.called)
+    return Exercise(*named, forward, outline.gradients, sizes, outline.points, called)

@@ -58,6 +58,9 @@ def say_where(
         name = undefined or verdict.name
         elsewhere = () if verdict.points else others
         stands = (cell.grade_id for cell in elsewhere if name in written_names(cell.source))
+        if any(reason.code == "called-here" for reason in verdict.reasons):
+            yield verdict
+            continue
         found = _whose(name, verdict.name, exercises) if undefined else None
         cell = next(stands, "")
         if found is None and cell and not any(_assigns(one, name) for one in answers):

@@ -17,7 +17,8 @@ from grader.answer.own_code import own_statements
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.sites import AXIS, EXPONENT, INDEX, RANGE
 from grader.diagnosis.edit import EXPECTED, FIRST, LAST, LIKELY, Edit, Scope
-from grader.diagnosis.every_edit import KINDS, MOST_PAIRS, every_edit
+from grader.diagnosis.every_edit import MOST_PAIRS, every_edit
+from grader.diagnosis.expression import KINDS
 from grader.diagnosis.kinds import Kind
 from tests.helpers.own_edits import SCOPE, all_edits, as_read
 
@@ -136,7 +137,6 @@ def test_lines_that_ran_again_are_left_out_together() -> None:
         ("dhpreact = logits * dh", EXPECTED),
         ("dhpreact = logits * dlogits", EXPECTED),
         ("dhpreact = logits * hpreact", LIKELY),
-        ("dhpreact = logits * tmp", LIKELY),
     ],
 )
 def test_what_arrives_is_likelier_than_what_is_far_off(text: str, likelihood: int) -> None:
@@ -158,38 +158,7 @@ def test_a_gradient_that_arrives_may_be_named() -> None:
         for one in all_edits("dhpreact = h * dlogits")
         if one.text == "dhpreact = h * dh"
     }
-    assert found == "`dlogits` is not the gradient that arrives here."
-
-
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("dhpreact = dh * (1 - hpreact * hpreact)", "dhpreact = dh * (1 - h * h)"),
-        ("dhpreact = W2 - W2 * W2", "dhpreact = tmp - tmp * tmp"),
-        ("dhpreact = (dlogits -\n    h * dlogits)", "dhpreact = (dh -\n    h * dh)"),
-    ],
-)
-def test_a_name_may_be_another_everywhere(source: str, text: str) -> None:
-    assert text in {one.text for one in all_edits(source)}
-
-
-def test_two_statements_the_other_way_round() -> None:
-    found = [one for one in all_edits("a = 1\nb = 2\nc = 3") if one.others]
-    assert [one.texts for one in found] == [{2: "b = 2", 1: "c = 3"}, {1: "a = 1", 0: "b = 2"}]
-    assert {one.kind for one in found} == {Kind.STATEMENT}
-
-
-def test_one_mistake_may_stand_in_two_lines() -> None:
-    found = [one for one in all_edits("a = W2 * dh\ndhpreact = W2 * a") if one.others]
-    (both,) = [one for one in found if one.texts == {1: "dhpreact = h * a", 0: "a = h * dh"}]
-    assert both.likelihood == LAST
-    assert both.message.endswith(" The same goes for another line.")
-
-
-def test_a_statement_inside_a_loop_changes_where_it_stands() -> None:
-    source = "for i in r:\n    ix = Xb[i]\n    dC[ix] = demb[i]"
-    found = {(one.kind, one.text) for one in all_edits(source)}
-    assert (Kind.NOT_ACCUMULATED, source.replace("dC[ix] =", "dC[ix] +=")) in found
+    assert found == "`dlogits` is not the incoming gradient here."
 
 
 def test_a_line_may_stand_before_a_loop_or_after_it() -> None:
@@ -242,7 +211,6 @@ SHAPES = {
     [
         ("dhpreact = h * dh", "dhpreact = h * dlogits"),
         ("dhpreact = h * dlogits", "dhpreact = h * dh"),
-        ("dhpreact = h * dh", "dhpreact = (h * dh)[1:]"),
         ("dhpreact = torch.zeros_like(dh)", "dhpreact = torch.zeros_like(h)"),
     ],
 )
@@ -261,7 +229,6 @@ def test_what_has_the_right_shape_gets_no_other(source: str, text: str) -> None:
         ("dhpreact = hpreact * dh", "dhpreact = h * dh"),
         ("dhpreact = h / dh.shape[0]", "dhpreact = h / dlogits.shape[0]"),
         ("dhpreact = bnvar * dh", "dhpreact = h * dh"),
-        ("tmp = h * dh", "tmp = (h * dh)[1:]"),
         ("tmp = dlogits", "tmp = dh"),
         ("dhpreact = dlogits.sum(1)", "dhpreact = dh.sum(1)"),
         ("dhpreact = dlogits.view(h.shape)", "dhpreact = dh.view(h.shape)"),

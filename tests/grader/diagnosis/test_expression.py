@@ -30,18 +30,12 @@ def test_what_is_underlined(source: str, text: str, piece: str) -> None:
     ("source", "text", "message", "belongs"),
     [
         (
-            "dx = dh / 32",
-            "dx = dh / n",
-            "`32` is a size written as a number: right at the notebook's sizes only.",
-            "`n`",
-        ),
-        (
             "dx = dh / n",
             "dx = dh / (n - 1)",
             "`n` is not quite the number that belongs here.",
             "`n - 1`",
         ),
-        ("dx = W2", "dx = W2 * dh", "`W2` lacks the gradient that arrives.", "`dh`"),
+        ("dx = W2", "dx = W2 * dh", "`W2` lacks the incoming gradient.", "`dh`"),
         ("dx = dh", "dx = dh * h", "A factor is missing beside `dh`.", "`h`"),
         ("dx = -dh", "dx = dh", "The minus in `-dh` does not belong there.", ""),
         (

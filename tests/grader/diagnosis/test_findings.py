@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from corpus.readers.exercise_text import right_answers
+from corpus.readers.people import answer_with
 from grader.diagnosis.findings import CANCELS
 from grader.diagnosis.kinds import Kind
 from grader.reports import wording
@@ -21,7 +22,11 @@ LECTURE = right_answers()["lecture"]
 @pytest.mark.parametrize(
     ("gradient", "line", "said"),
     [
-        ("dprobs", "1 / probs**3 + probs.cos()", ["What arrives is not used: `dlogprobs`."]),
+        (
+            "dprobs",
+            "1 / probs**3 + probs.cos()",
+            ["The incoming gradient is not used: `dlogprobs`."],
+        ),
         ("dprobs", "dlogprobs / probs**3 + probs.cos()", []),
         ("dlogprobs", "logprobs.cos() + logprobs.sin() ** 3", []),
     ],
@@ -33,11 +38,6 @@ def test_what_arrives_has_to_be_read(
     assert say_of(gradient, f"{gradient} = {line}") == said
 
 
-ONES_LAST = "both = torch.cat((embcat, torch.ones(n, 1)), 1).T @ dhprebn"
-ONES_FIRST = "both = torch.cat((torch.ones(n, 1), embcat), 1).T @ dhprebn"
-ORDER = "Or else: In `torch.cat({}, 1)` the parts stand in the wrong order."
-FIRST_IN_ORDER = ORDER.format("(torch.ones(n, 1), embcat)")
-LAST_IN_ORDER = ORDER.format("(embcat, torch.ones(n, 1))")
 COUNTS = "dcounts = counts_sum_inv * dprobs\n"
 ZEROS = "dlogprobs = torch.zeros_like(logprobs)\n"
 LOST = "This line changes a copy; `dlogprobs` stays as it is."
@@ -49,56 +49,19 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
     ("gradient", "source", "said"),
     [
         (
-            "dW1",
-            f"{ONES_FIRST}\ndW1 = both[:-1]",
-            f"`both[:-1]` cuts off the wrong end. {FIRST_IN_ORDER}",
-        ),
-        (
-            "dW1",
-            f"{ONES_LAST}\ndW1 = both[1:]",
-            f"`both[1:]` cuts off the wrong end. {LAST_IN_ORDER}",
-        ),
-        (
-            "db1",
-            f"{ONES_LAST}\ndb1 = both[0]",
-            f"`0` is not the index that belongs here. {LAST_IN_ORDER}",
-        ),
-        (
-            "db1",
-            f"{ONES_LAST}\ndb1 = both[30]",
-            "`30` is written as a number; which place is meant depends on the sizes.",
-        ),
-        (
             "dhpreact",
             "dhpreact = torch.tanh(dh)",
             "`torch.tanh(dh)` is a function of a gradient; the slope of `h` times it belongs here.",
-        ),
-        (
-            "dbnvar",
-            "dbnvar = -0.5 * bnvar**-0.5 * dbnvar_inv",
-            "In `bnvar**-0.5` the small number beside `bnvar` is missing, and `-0.5` is not the"
-            " exponent.",
         ),
         (
             "dbndiff",
             "dbndiff = dbnraw * bnvar_inv + dbndiff2 * bndiff**2",
             "`bndiff**2` is the power itself; its derivative belongs here.",
         ),
-        ("dhprebn", "dhprebn = dbndiff - bnmeani", "What arrives is not used: `dbnmeani`."),
         (
-            "dbnraw",
-            "on = False\ndbnraw = bngain * dhpreact if on else dhpreact",
-            "In `bngain * dhpreact if on else dhpreact` the other side belongs here.",
-        ),
-        (
-            "dbndiff2",
-            "dbndiff2 = dbnvar / (n - 1 if n == n_hidden else n) * torch.ones_like(bndiff2)",
-            "In `n - 1 if n == n_hidden else n` the other side belongs here.",
-        ),
-        (
-            "dprobs",
-            "dprobs = dlogprobs / probs.clamp(min=0.1)",
-            "`clamp` does not belong in `probs.clamp(min=0.1)`.",
+            "dhprebn",
+            "dhprebn = dbndiff - bnmeani",
+            "The incoming gradient is not used: `dbnmeani`.",
         ),
         (
             "dh",
@@ -107,39 +70,23 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         ),
         (
             "dlogits",
-            "dlogits = dnorm_logits.clone()\ndlogits[:, logits.argmax(1)] += dlogit_maxes",
-            "With `:` every row gets something at `logits.argmax(1)`; `dlogit_maxes` has an axis"
-            " too many.",
-        ),
-        (
-            "dlogits",
             "dlogits = dnorm_logits + (logits == logit_maxes)",
-            "`logits == logit_maxes` lacks the gradient that arrives.",
-        ),
-        (
-            "dC",
-            f"{LOOPS.replace('torch.zeros_like(C)', 'C.clone()')}dC[Xb[i, j]] += demb[i, j]",
-            "`C.clone()` is not what a gradient begins with.",
+            "`logits == logit_maxes` lacks the incoming gradient.",
         ),
         (
             "dhpreact",
             "dhpreact = dh * h * (1 - h)",
-            "`dh * h * (1 - h)` has the slope of a sigmoid in it.",
-        ),
-        (
-            "dlogit_maxes",
-            "dlogit_maxes = -dnorm_logits.gather(1, logits.argmax(1, keepdim=True))",
-            "This expression is one entry of each row; what arrives at all of them adds up.",
+            "`dh * h * (1 - h)` does not use the slope of the step that makes `h`.",
         ),
         (
             "dW2",
             f"{OUTER}dW2 /= n",
-            "`n` is a divisor too many: no mean belongs here.",
+            "`n` should not be a divisor here: nothing is averaged.",
         ),
         (
             "dW2",
             f"{OUTER}dW2 += W2",
-            "`W2` is a term too many.",
+            "`W2` should not be a term here.",
         ),
         (
             "dcounts",
@@ -147,59 +94,9 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "What this line computes is thrown away.",
         ),
         (
-            "dcounts",
-            f"{COUNTS}for i in range(n):\n    dcounts[i, Yb[i]] += dcounts_sum[i, 0]",
-            "This line does not reach all of `dcounts`.",
-        ),
-        (
             "dhpreact",
             "t = 1 - h\ndhpreact = dh * t**2",
             "In `t**2` the operations run in the wrong order.",
-        ),
-        (
-            "dhpreact",
-            "dhpreact = torch.where(h > 0, dh, 0.0)",
-            "`torch.where(h > 0, dh, 0.0)` has the slope of a ReLU; the step that makes `h` is"
-            " none.",
-        ),
-        (
-            "dbnvar_inv",
-            "dbnvar_inv = torch.einsum('ij,ij->i', bndiff, dbnraw)[:, None]",
-            "The letter after the arrow in `'ij,ij->i'` is not the axis that belongs there.",
-        ),
-        (
-            "demb",
-            "demb = torch.zeros_like(emb)\n"
-            "for t in range(block_size):\n    demb[:, t] = dembcat[:, t : t + n_embd]",
-            "From one round to the next `:, t : t + n_embd` moves on by 1, not by `n_embd`.",
-        ),
-        (
-            "dlogprobs",
-            "dlogprobs = torch.zeros_like(logprobs)\nfor i in range(n):\n"
-            "    for j in range(vocab_size):\n        if j != Yb[i]:\n"
-            "            dlogprobs[i, j] = -1 / n",
-            "`j != Yb[i]` compares the other way round.",
-        ),
-        (
-            "dbndiff",
-            "dbndiff = bnvar_inv * dbnraw + bndiff2 * dbndiff2",
-            "`bndiff2` is the power itself; its derivative belongs here.",
-        ),
-        (
-            "dbndiff",
-            "dbndiff = bnvar_inv * dbnraw + 2**bndiff * dbndiff2",
-            "`2**bndiff` is a power; a product belongs here.",
-        ),
-        (
-            "dcounts_sum",
-            "dcounts_sum = -1 / counts_sum * 2 * dcounts_sum_inv",
-            "`-1 / counts_sum * 2` is a multiple, not a power.",
-        ),
-        (
-            "dlogits",
-            "dlogits = torch.zeros_like(logits)\nfor i in range(n):\n    k = logits[i].argmax()\n"
-            "    dlogits[i, k] = dnorm_logits[i, k] + dlogit_maxes[i, 0]",
-            "A term is missing beside `torch.zeros_like(logits)`.",
         ),
         (
             "demb",
@@ -209,7 +106,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dhpreact",
             "dhpreact = (dh * (1 - h**2)).mul(h)",
-            "`h` is a factor too many.",
+            "`h` should not be a factor here.",
         ),
         (
             "dcounts_sum",
@@ -230,46 +127,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
             "            return out\ndC = placed(demb)",
             "This line stands inside of the loop.",
         ),
-        (
-            "dlogprobs",
-            f"{ZEROS}dlogprob = dlogprobs.clone()\ndlogprob[range(n), Yb] = -1.0 / n",
-            "This line writes into `dlogprob`, not into `dlogprobs`.",
-        ),
-        (
-            "dcounts",
-            f"{COUNTS}dcount = dcounts + dcounts_sum",
-            "This line assigns `dcount`, not `dcounts`.",
-        ),
-        ("dlogprobs", f"{ZEROS}dlogprobs[range(n)][:, Yb] = -1.0 / n", LOST),
-        ("dlogprobs", f"{ZEROS}dlogprobs.gather(1, Yb.view(-1, 1)).fill_(-1.0 / n)", LOST),
-        ("dlogprobs", f"{ZEROS}dlogprobs.clone()[range(n), Yb] = -1.0 / n", LOST),
         ("dlogprobs", f"{ZEROS}dlogprobs[range(n), Yb].sub_(1.0 / n)", LOST),
-        ("dC", "dC = torch.zeros_like(C)\ndC[Xb].add_(demb)", LOST.replace("dlogprobs", "dC")),
-        (
-            "dlogprobs",
-            f"{ZEROS}for i in range(n):\n    row = dlogprobs[i].clone()\n    row[Yb[i]] = -1.0 / n",
-            "`dlogprobs[i].clone()` is a copy: what is written into it is lost.",
-        ),
-        (
-            "demb",
-            "demb = dembcat.reshape(emb.shape[::-1])",
-            "`emb.shape[::-1]` turns the order round.",
-        ),
-        (
-            "demb",
-            "demb = torch.cat(dembcat.split(n_embd, 1), 1)",
-            "`cat` joins along an axis that is there, and makes no new one.",
-        ),
-        (
-            "dh",
-            "dh = torch.stack([dlogits[i : i + 1] @ W2.T for i in range(n)])",
-            "`stack` makes a new axis, and joins along none that is there.",
-        ),
-        (
-            "dW2",
-            OUTER.replace("    dW2", "    if i > 2:\n        continue\n    dW2"),
-            "`2` is not the number that belongs here.",
-        ),
         (
             "dprobs",
             "dprobs = torch.mul(probs, dlogprobs)",
@@ -284,51 +142,11 @@ def test_what_a_student_writes_first(gradient: str, source: str, said: str, say_
 @pytest.mark.parametrize(
     ("gradient", "source", "said"),
     [
-        (
-            "dcounts",
-            "dcounts = torch.zeros_like(counts)\nfor i in range(n):\n"
-            "    for j in range(vocab_size):\n"
-            "        dcounts[i, j] = dprobs[i, j] * counts_sum_inv[j, 0] + dcounts_sum[i, 0]",
-            "`j` is not the index that belongs here.",
-        ),
-        (
-            "dlogprobs",
-            "dlogprobs = torch.zeros_like(logprobs)\nfor i in range(n):\n"
-            "    for j in range(vocab_size):\n        if j == Yb[j]:\n"
-            "            dlogprobs[i, j] = -1 / n",
-            "`j` is not the index that belongs here.",
-        ),
-        (
-            "demb",
-            "demb = torch.zeros_like(emb)\nfor j in range(block_size):\n"
-            "    demb[:, j] = dembcat[:, j * block_size : (j + 1) * block_size]",
-            "`block_size` is not the size that belongs here.",
-        ),
-        (
-            "db2",
-            "o = torch.ones(1, n)\ndb2 = o.T @ dlogits",
-            "`o.T` has an axis of length 1 too many here.",
-        ),
-        (
-            "dW1",
-            "dW1 = Xb.T @ dhprebn",
-            "`Xb` holds indices, which are not numbers to compute with.",
-        ),
         # What is not written to is NaN; that is not the mistake.
         (
             "dh",
-            "dh = torch.empty_like(h)\nfor i in range(64): dh[:, i] = dlogits @ W2[i]",
-            "`64` is a size written as a number: right at the notebook's sizes only.",
-        ),
-        (
-            "dh",
-            "dh = torch.empty((32, 64))\nfor i in range(64): dh[:, i] = dlogits @ W2[i]",
-            "`dh` is right at the notebook's sizes only: it has 32 (n), 64 (n_hidden) written out.",
-        ),
-        (
-            "dh",
             "dh = torch.empty_like(h)\nfor i in range(n_hidden - 1): dh[:, i] = dlogits @ W2[i]",
-            "`1` is a term too many in `n_hidden - 1`.",
+            "`1` should not be a term of `n_hidden - 1`.",
         ),
     ],
 )
@@ -343,15 +161,9 @@ def test_what_raises_by_itself_is_named(
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        (f"{LOOPS}dC[i] += demb[i, j]", "`i` is not the index that belongs here."),
         (
             f"{LOOPS}dC[Xb[i, j]] += demb[i]",
-            "`demb[i]` is taken whole; one row of it belongs here.",
-        ),
-        (
-            "dC = torch.zeros_like(C)\ndC.index_add_(0, Xb, demb)",
-            "`dC.index_add_(0, Xb, demb)` asks for the indices in one row, and for the rows to add"
-            " below each other.",
+            "`demb[i]` picks the wrong entries.",
         ),
     ],
 )
@@ -364,33 +176,12 @@ def test_a_line_that_raises_is_named(source: str, said: str, judge_text: Judge) 
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [
-        (
-            "dbnvar = dbnvar_inv.sqrt() * -0.5 * (bnvar + 1e-5) ** -1.5",
-            "`sqrt` in `dbnvar_inv.sqrt()` is taken once too often.",
-        ),
-        (
-            "dcounts_sum = dcounts_sum_inv.log()",
-            "`dcounts_sum_inv.log()` is a function of a gradient; the slope of `counts_sum_inv`"
-            " times it belongs here.",
-        ),
-    ],
+    [],
 )
 def test_what_makes_nan_of_a_gradient_is_named(line: str, said: str, judge_text: Judge) -> None:
     name = line.partition(" ")[0]
     verdict = judge_text(re.sub(rf"^{name} = .*$", line, LECTURE, flags=re.MULTILINE))[name]
     assert [one.message for one in verdict.diagnosis] == [said]
-
-
-def test_ranges_of_two_loops_in_each_others_place(judge_text: Judge) -> None:
-    start = LECTURE.index("dC = ")
-    swapped = LOOPS.replace("(n)", "(block_size)", 1).replace(
-        "(block_size):\n        ", "(n):\n        "
-    )
-    verdict = judge_text(f"{LECTURE[:start]}{swapped}dC[Xb[i, j]] += demb[i, j]\n")["dC"]
-    (said,) = verdict.diagnosis
-    assert said.message == "The ranges of these two loops stand in each other's place."
-    assert verdict.code[slice(*verdict.piece or ())] == "range(block_size)"
 
 
 @pytest.mark.parametrize(
@@ -418,8 +209,7 @@ def test_numbers_of_this_batch_are_named_whatever_follows_the_view(judge_text: J
     view = "demb = dembcat.view(n, 3, 10).contiguous()\n"
     verdict = judge_text(f"{LECTURE[:start]}{view}{LECTURE[end:]}")["demb"]
     assert [one.message for one in verdict.diagnosis] == [
-        "`demb` is right at the notebook's sizes only: it has 3 (block_size), 10 (n_embd) written"
-        " out."
+        "3 and 10 are written in. Use `block_size` and `n_embd`, or `.shape`."
     ]
 
 
@@ -436,7 +226,88 @@ def test_another_small_number_asks_how_small_it_is(
 def test_a_cell_that_ran_again_is_no_mistake_of_the_line(say_of: Say) -> None:
     cell = "dbndiff += 2 * bndiff * dbndiff2\n"
     said = say_of("dbndiff", f"dbndiff = bnvar_inv * dbnraw\n{cell * 3}")
-    assert said == ["This line ran more than once, and counts each time."]
+    assert said == ["The term `2 * bndiff * dbndiff2` is added twice."]
+
+
+@pytest.mark.parametrize(
+    ("gradient", "source", "said"),
+    [
+        (
+            "dlogprobs",
+            f"{ZEROS.replace('zeros_like(logprobs)', 'zeros((n, 27))')}"
+            "dlogprobs[range(n), Yb] = -1.0 / n",
+            "27 is written in. Use `vocab_size` or `.shape`.",
+        ),
+        (
+            "dbndiff",
+            "dbndiff = dbnvar_inv * bnraw\ndbndiff += 2 * bndiff * dbndiff2",
+            "In `dbnvar_inv * bnraw` the `d` is on the wrong factor.",
+        ),
+        (
+            "dbnraw",
+            "dbnraw = dbngain * hpreact",
+            "In `dbngain * hpreact` the `d` is on the wrong factor.",
+        ),
+        (
+            "dbnvar",
+            "bnvar = bndiff2.mean(0)\ndbnvar = -0.5 * (bnvar + 1e-5) ** -1.5 * dbnvar_inv",
+            "This line computes `bnvar` again, and differently from the forward pass.",
+        ),
+        (
+            "dC",
+            f"{LOOPS}dC[Xb[i, j]] += demb[j].sum(0)",
+            "`demb[j].sum(0)` adds up rows; in each round one of them belongs here.",
+        ),
+    ],
+)
+def test_what_real_people_wrote(gradient: str, source: str, said: str, say_of: Say) -> None:
+    assert say_of(gradient, source) == [said]
+
+
+@pytest.mark.parametrize(
+    ("gradient", "line", "shape", "due"),
+    [
+        ("db2", "dlogits.sum(0, keepdim=True)", (1, 27), (27,)),
+        ("dbndiff2", "1 / (n - 1) * dbnvar", (1, 64), (32, 64)),
+    ],
+)
+def test_right_numbers_of_another_shape(
+    gradient: str,
+    line: str,
+    shape: tuple[int, ...],
+    due: tuple[int, ...],
+    judge_text: Judge,
+) -> None:
+    source = answer_with("ex1", gradient, f"{gradient} = {line}")
+    (said,) = judge_text(source)[gradient].diagnosis
+    message = f"The numbers are right. The shape is {shape}, and `{gradient[1:]}` has {due}."
+    assert said.message == message
+
+
+@pytest.mark.parametrize(
+    ("gradient", "source", "said"),
+    [
+        (
+            "dh",
+            "dh = W2 * dlogits",
+            ["`W2 * dlogits` goes entry by entry; a matrix product belongs here."],
+        ),
+        (
+            "dbnvar",
+            "dbnvar = -0.5(bnvar + 1e-5)**-1.5 * dbnvar_inv",
+            ["A `*` is missing between `0.5` and the bracket."],
+        ),
+        # The exception says enough.
+        ("dh", "dh = (dlogits @ W2.T).to(device)", []),
+        ("dlogprobs", f"{ZEROS}dlogprobs[range(n), Yb] = -1 / batch_size", []),
+    ],
+)
+def test_what_real_people_wrote_and_what_raises(
+    gradient: str, source: str, said: list[str], verdict_of: Callable[[str, str], Verdict]
+) -> None:
+    verdict = verdict_of(gradient, source)
+    assert verdict.outcome is Outcome.ERROR
+    assert [one.message for one in verdict.diagnosis] == said
 
 
 def test_a_line_that_belongs_in_the_loop_before(say_of: Say) -> None:

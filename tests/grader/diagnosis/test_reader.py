@@ -108,10 +108,10 @@ def test_an_upstream_that_a_loop_overwrites_is_to_blame(runner: Runner) -> None:
 
 
 def test_a_line_by_which_another_gradient_is_right_is_not_to_blame(runner: Runner) -> None:
-    source = "both = torch.cat([embcat, torch.ones(n, 1)], 1).T @ dhprebn\ndW1 = both[1:]"
+    source = "both = torch.cat([embcat, torch.ones(n, 1)], 1).T @ dhprebn\ndW1 = -both[:-1]"
     answer = re.sub(r"(?m)^db1 = .*$", "db1 = both[-1]", answer_with("ex1", "dW1", source))
     said = {one.name: one.message for one in judge_one("ex1", answer, runner)}
-    assert said["dW1"] == "`both[1:]` cuts off the wrong end."
+    assert said["dW1"] == "The minus in `-both[:-1]` does not belong there."
     assert not said.get("db1")
 
 
@@ -129,8 +129,8 @@ FUSED = "dhprebn = bngain * bnvar_inv / n * ({})"
     [
         (
             FUSED.format("n * dhpreact - dbnbias - bnraw * dbngain"),
-            "What comes to `dhprebn` through `bnvar` is 0.96875 ((n - 1)/n) times what it should"
-            " be.",
+            "The part of `dhprebn` that comes through `bnvar` is 0.96875 ((n - 1)/n) times what it"
+            " should be.",
         ),
         (
             "dhprebn = bngain * bnvar / n"
@@ -146,7 +146,7 @@ def test_a_fused_line_below_another_wrong_line_that_it_reads(
     answer = re.sub(r"(?m)^dhprebn = .*$", formula, answer_with("ex4", "dbngain", wrong))
     assert formula in answer
     said = {one.name: one.message for one in judge_one("ex4", answer, runner)}
-    assert said["dbngain"] == "`dh` is not the gradient that arrives here."
+    assert said["dbngain"] == "`dh` is not the incoming gradient here."
     assert said["dhprebn"] == message
 
 
@@ -164,7 +164,8 @@ def test_what_arrives_as_a_value_is_what_the_others_are_made_from(
     judged = {one.name: one for one in judge_one("ex3", answer, runner)}
     assert judged["dbngain"].message == "`hprebn` is not the tensor that belongs here."
     assert judged["dhprebn"].outcome == outcome
-    said = "What comes to `dhprebn` through `var` is 0.96875 ((n - 1)/n) times what it should be."
+    part = "The part of `dhprebn` that comes through `var`"
+    said = f"{part} is 0.96875 ((n - 1)/n) times what it should be."
     assert judged["dhprebn"].message == ("" if share else said)
 
 
@@ -181,7 +182,7 @@ def test_a_size_that_stands_in_two_places_is_no_further_factor(runner: Runner) -
 def test_a_fused_formula_of_another_upstream_throughout(runner: Runner) -> None:
     formula = "n * dh - dh.sum(0) - n / (n - 1) * bnraw * (dh * bnraw).sum(0)"
     assert blamed("ex4", "dhprebn", FUSED.format(formula), runner) == {
-        "dhprebn": "`dh` is not the gradient that arrives here."
+        "dhprebn": "`dh` is not the incoming gradient here."
     }
 
 
@@ -193,11 +194,14 @@ UNPACKED = (
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("db1 = dhpreact.sum(0)", "`dhpreact` is not the gradient that arrives here."),
+        ("db1 = dhpreact.sum(0)", "`dhpreact` is not the incoming gradient here."),
         ("db1 = dhprebn.sum(1)", "`1` is not the axis that belongs here."),
-        ("db1 = both[-1]", "`-1` is not the index that belongs here."),
-        ("db1 = 0", "This line puts `0` in the place of what was in `db1`."),
-        ("db1 = both[:1]", "This line puts another value in the place of a right `db1`."),
+        ("db1 = both[-1]", "Without this line, `db1` would be right."),
+        ("db1 = 0", "Without this line, `db1` would be right."),
+        (
+            "db1 = both[:1]",
+            "The numbers are right. The shape is (1, 64), and `b1` has (64,).",
+        ),
     ],
 )
 def test_a_line_below_one_that_had_unpacked_the_gradient(
@@ -219,7 +223,9 @@ def test_a_line_below_one_that_had_unpacked_the_gradient(
 def test_a_line_that_is_almost_right_is_to_blame_for_what_comes_of_it(
     gradient: str, code: str, term: str, runner: Runner
 ) -> None:
-    assert blamed("ex1", gradient, code, runner) == {gradient: f"`{term}` is a term too many."}
+    assert blamed("ex1", gradient, code, runner) == {
+        gradient: f"`{term}` should not be a term here."
+    }
 
 
 @pytest.mark.parametrize(

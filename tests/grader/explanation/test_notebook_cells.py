@@ -60,10 +60,18 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
     ("cell_id", "change", "said"),
     [
         ("ex1-warmup", ("2 * s * dt", "s * dt"), "`ds` is 0.5 times what it should be."),
-        ("ex1-warmup", ("2 * s * dt", "2 * s"), "`2 * s` lacks the gradient that arrives."),
+        ("ex1-warmup", ("2 * s * dt", "2 * s"), "`2 * s` lacks the incoming gradient."),
         ("ex1-warmup", ("u * dw", "v * dw"), "`v` is not the tensor that belongs here."),
-        ("ex1-warmup", ("v * dw + ds", "v * dw"), "What comes to `du` through `s` is missing."),
-        ("ex1-warmup", ("v * dw + ds", "ds"), "What comes to `du` through `w` is missing."),
+        (
+            "ex1-warmup",
+            ("v * dw + ds", "v * dw"),
+            "The part of `du` that comes through `s` is missing.",
+        ),
+        (
+            "ex1-warmup",
+            ("v * dw + ds", "ds"),
+            "The part of `du` that comes through `w` is missing.",
+        ),
         ("ex2-temperature", ("(n * T)", "(n * 3)"), "`T` belongs here."),
         ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` belongs here."),
         (
@@ -77,7 +85,7 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
                 DCOLD,
                 "dwarm = F.softmax(warm, 1)\n    dwarm[:, Yb] -= 1\n    dcold = dwarm / n / T",
             ),
-            "With `:` every row gets something at `Yb`.",
+            "This line picks the wrong entries.",
         ),
         (
             "ex2-temperature",
@@ -86,13 +94,13 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
         ),
         (
             "ex4-rnn",
-            ("h1.T @ da2 + h0.T @ da1", "h0 @ da1 + h1 @ da2"),
-            "In both products the left side is the wrong way round.",
+            ("h1.T @ da2 + h0.T @ da1", "h1.T @ da2 - h0.T @ da1"),
+            "The sign `-` in `h1.T @ da2 - h0.T @ da1` is wrong.",
         ),
         (
             "ex4-layer",
-            ("(1 - h2**2) * dh2", "dh2 / torch.cosh(h @ W3) ** 2"),
-            "`h @ W3` lacks what the forward line adds to it.",
+            ("(1 - h2**2) * dh2", "(1 - h2) * dh2"),
+            "is raised to the wrong power here.",
         ),
     ],
 )

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.notebook.check_report import (
+    CHANGED,
     NOT_REACHED,
     OLD_VALUE,
     OVERWRITTEN,
@@ -73,6 +74,10 @@ NUMBERS = "dh              | exact: True  | approximate: True  | maxdiff: 0.0"
             replace(line(Outcome.PASS, ...), unreached=True),
             f"dh              | pass, run again\n  {NOT_REACHED}",
         ),
+        (
+            replace(line(Outcome.PASS, 2 * VALUES), changed_by="dh *= 2"),
+            f"dh              | pass, run again\n  {CHANGED.format(line='dh *= 2')}",
+        ),
     ],
 )
 def test_one_gradients_line(given: Row, text: str) -> None:
@@ -84,6 +89,12 @@ def test_what_is_as_far_off_when_it_runs_anew_is_not_to_be_run_again() -> None:
     given = line(Outcome.PASS, note=ROUGH)
     given = replace(given, verdict=replace(given.verdict, comparison=off), comparison=off)
     assert describe([given]) == f"{off.line} | pass\n  {ROUGH}"
+
+
+def test_beside_the_line_that_stopped_its_cell_there_is_nothing_to_run_again() -> None:
+    behind = replace(line(Outcome.PASS, ..., name="db2"), unreached=True)
+    said = describe([line(Outcome.ERROR, note="Raised."), behind])
+    assert said == "dh              | error\ndb2             | pass"
 
 
 def test_a_value_without_an_answer_cell_is_said_to_be_so() -> None:

@@ -353,6 +353,15 @@ def test_a_piece_that_assigns_nothing_stays_behind_its_cell() -> None:
     )
 
 
+def test_a_line_of_another_cell_that_changed_a_gradient_is_named() -> None:
+    history = History()
+    for source in ("# answer: ex1-linear2\ndh = dlogits @ W2.T", "x = 1\ndh *= 2  # a try"):
+        history.note(source, PROGRAM)
+    assert history.changed_since(GRADIENTS) == {"dh": "dh *= 2  # a try"}
+    history.note("# answer: ex1-linear2\ndh = dlogits @ W2.T", PROGRAM)
+    assert history.changed_since(GRADIENTS) == {}
+
+
 def test_the_other_cells_are_called_by_their_first_line_the_latest_first() -> None:
     history = History()
     history.note("x = 1", request("a"))

@@ -427,7 +427,7 @@ def test_in_strict_mode_a_check_raises_after_it_has_spoken(
         if shown and shown[-1].output_type == "error"
     }
     others = "dlogits (to do), dh (fail), db2 (carried), dhpreact (carried)"
-    why = "dh: `2` is a factor too many."
+    why = "dh: `2` should not be a factor here."
     assert errors == {
         # The student's own: there is no dlogits yet.
         "wrong": outputs["wrong"][-1].traceback,

@@ -1,5 +1,6 @@
 from .explanation.explain import Explanation, assert_gradients, explain
 from .explanation.forward import Constant
+from .explanation.magic import load_ipython_extension
 from .notebook.lesson import board, check, heat_map, nudge, points
 from .notebook.running_notebook import start_lesson
 from .notebook.training.answers_train import train_with_my_answers
@@ -22,6 +23,7 @@ __all__ = [
     "explain",
     "figures",
     "heat_map",
+    "load_ipython_extension",
     "my_backward",
     "nudge",
     "points",

@@ -115,7 +115,11 @@ def explain(
         ValueError: one of them cannot be used; the message is a sentence with the line.
     """
     read = Forward.of(forward, sizes or {}, inputs)
-    subject = subject_of(backward, read)
+    return explain_subject(read, subject_of(backward, read), seed)
+
+
+def explain_subject(read: Forward, subject: Subject, seed: int = SEED) -> Explanation:
+    """Say of each gradient in a backward pass that has been read what there is to say."""
     texts = subject.source.text, *(step.line for step in read.program.steps)
     says_float = any(map(SAYS_FLOAT.search, texts))
     with double_precision() if says_float else _double_by_default():
@@ -202,7 +206,8 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     wanted = {*returned.values()} or {f"d{name}" for name in forward.program.inputs}
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)
-    kept = {f"d{name}" for name in forward.program.inputs} - {*returned.values()}
+    kept = {f"d{name}" for name in forward.program.inputs} if returned else set[str]()
+    kept -= {*returned.values()}
     verdicts = [replace(v, reasons=(*v.reasons, *remarks(source, v, kept))) for v in verdicts]
     if returned and not raised:
         found = [by_tensor(returned, one) for one, _ in calls]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import torch
@@ -65,6 +65,8 @@ class Forward:
     """All its parameters: tensors and constants."""
     tried: Instance = UNTRIED
     """What it gave when it was tried out."""
+    shown: Mapping[str, int] = field(default_factory=dict)
+    """The sizes of the instance that is shown, where there is a notebook that has some."""
     needing: frozenset[str] = frozenset()
     """The inputs that need a gradient; for the others None is right, too."""
 
@@ -263,6 +265,8 @@ class Forward:
 
     def _sizes(self, row: int) -> dict[str, int]:
         """The sizes of one instance: those that are fixed, and others than these."""
+        if self.shown and row == len(SIZES) - 1:
+            return dict(self.shown)
         free = (length for length in SIZES[row] if length not in self.sizes.values())
         names = self.program.size_names
         return {name: self.sizes[name] if name in self.sizes else next(free) for name in names}

@@ -204,7 +204,7 @@ def _regrader(runner: Runner) -> Regrader:
 
 
 @cache
-def _followed(shell: Any) -> tuple[History, Given]:
+def followed(shell: Any) -> tuple[History, Given]:
     """What this kernel has run and will run, and what its answer cells were given."""
     history, given = History(), Given()
     history.follow(shell)
@@ -226,14 +226,14 @@ def start_lesson(course: Mapping[str, str] | None = None) -> None:
         _carried[:] = [unpack(course)]
         lesson_course.cache_clear()
     if (shell := get_ipython()) is not None:
-        _followed(shell)
+        followed(shell)
         worker()
 
 
 def has_failed(function: str) -> bool:
     """True if the cell that defines a function ended in an error when it ran last."""
     shell = get_ipython()
-    return shell is not None and _followed(shell)[0].has_failed(function)
+    return shell is not None and followed(shell)[0].has_failed(function)
 
 
 def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> Lesson:
@@ -250,7 +250,7 @@ def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> 
             "check(), points(), board(), heat_map() and nudge() read the answer cells of a running"
             " notebook; for a notebook's file there is the command `grader check`."
         )
-    history, given = _followed(shell)
+    history, given = followed(shell)
     exercises = load_exercises(lesson_course())
     latest = _find(exercises, prefix or history.latest_prefix() or exercises[0].prefix)
     beside = [] if prefix else [one for one in exercises if one.notebook == latest.notebook]

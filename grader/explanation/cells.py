@@ -1,0 +1,322 @@
+"""A forward pass and its backward pass, read off the cells that a notebook has run."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+import linecache
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import FunctionType
+from typing import Annotated, Any
+
+import torch
+from torch import Tensor
+
+from grader.answer.cell_source import hide_magics
+from grader.answer.quote import LONGEST_QUOTE
+from grader.answer.statements import stored_names, walk_names, walk_statements
+from grader.explanation.backward import Backward
+from grader.explanation.forward import SIZES, Forward
+from grader.explanation.subject import Subject
+from grader.user_error import BadInput
+
+FILE = "the cell"
+"""What a report calls the cell with the backward pass."""
+
+NEAR = 0.1
+"""By how much a drawn number differs from one of the notebook's, as a share of it."""
+
+FEW = 2
+"""A float tensor with so few different values that needs no gradient is a mask: it stays one."""
+
+MOST_LOOKED_AT = 100_000
+"""Numbers of a tensor of which it is asked how many are different: a mask may be as large."""
+
+MOST_SIZES = len(SIZES[0])
+
+
+@dataclass(eq=False)
+class ForwardCells:
+    """The steps from tensors that nobody computed to the `result`, in the order in which they ran.
+
+    Only statements `name = expression` count. What cannot be read, such as a loop, becomes an
+    input: `remarks` has a sentence about each.
+
+    `sources` are the cells that ran, `namespace` the notebook's names.
+    """
+
+    sources: Sequence[str]
+    namespace: Mapping[str, Any]
+    result: str
+    remarks: list[str] = field(default_factory=list)
+
+    @cached_property
+    def steps(self) -> dict[str, ast.Assign]:
+        """The statement of each step."""
+        chosen: dict[str, int] = {}
+        wanted = [(self.result, len(self._statements))]
+        while wanted:
+            name, before = wanted.pop()
+            place = self._last(name, before)
+            if name in chosen or place is None or not self._is_step(name, place):
+                continue
+            chosen[name] = place
+            wanted += [(read, place) for read in self._reads(self._statements[place])]
+        if self.result not in chosen:
+            raise BadInput(
+                f"No cell that ran computes {self.result} in a line of its own,"
+                f" `{self.result} = ...`, from tensors."
+            )
+        ordered = sorted(chosen.items(), key=lambda item: item[1])
+        found = ((name, self._statements[place]) for name, place in ordered)
+        return {name: one for name, one in found if isinstance(one, ast.Assign)}
+
+    @cached_property
+    def inputs(self) -> dict[str, Tensor]:
+        """The tensors that the steps read and that none of them makes."""
+        read = itertools.chain.from_iterable(map(self._reads, self.steps.values()))
+        names = (name for name in dict.fromkeys(read) if name not in self.steps)
+        values = ((name, self.namespace.get(name)) for name in names)
+        return {name: value.detach() for name, value in values if isinstance(value, Tensor)}
+
+    @cached_property
+    def _statements(self) -> list[ast.stmt]:
+        trees = list[ast.stmt]()
+        for source in self.sources:
+            try:
+                trees += ast.parse(hide_magics(source)).body
+            except (SyntaxError, ValueError):  # it raised, so it made nothing
+                continue
+        return trees
+
+    def _last(self, name: str, before: int) -> int | None:
+        """Where a name was bound or changed last before a place."""
+        places = range(before - 1, -1, -1)
+        return next((n for n in places if name in _written(self._statements[n])), None)
+
+    def _is_step(self, name: str, place: int) -> bool:
+        """True for a statement that computes a name from tensors, and nothing else."""
+        value, statement = self.namespace.get(name), self._statements[place]
+        if isinstance(value, Tensor):
+            is_data = not value.is_floating_point() or (value.is_leaf and value.requires_grad)
+            if is_data:
+                return False
+        reads = self._reads(statement)
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=target)]) if target == name and name not in reads:
+                return any(isinstance(self.namespace.get(one), Tensor) for one in reads)
+        if isinstance(value, Tensor) and (value.requires_grad or reads):
+            line = ast.unparse(statement).partition("\n")[0][:LONGEST_QUOTE]
+            self.remarks.append(f"`{line}` cannot be read as a step, so `{name}` is an input here.")
+        return False
+
+    def _reads(self, statement: ast.stmt) -> list[str]:
+        nodes = (node for node in walk_names(statement) if isinstance(node.ctx, ast.Load))
+        return [*dict.fromkeys(node.id for node in nodes if node.id in self.namespace)]
+
+
+def read_cells(
+    sources: Sequence[str], backward: str, namespace: Mapping[str, Any], result: str
+) -> tuple[Forward, Subject, dict[str, Tensor], list[str]]:
+    """The forward pass of some cells and the backward pass of another.
+
+    With them come the inputs as the notebook has them, and remarks on what could not be read.
+    Hidden instances have other sizes than the notebook if the code allows it, else the same.
+
+    Args:
+        sources: the cells that ran before, the last one last.
+        backward: the cell with gradients, `dX = ...` for tensors X of the forward pass.
+        namespace: the notebook's names.
+        result: the last tensor of the forward pass, such as "loss".
+
+    Raises:
+        BadInput: there is no such forward pass; the message is a sentence.
+    """
+    cells = ForwardCells(sources, namespace, result)
+    mentioned = {
+        node.id for node in walk_names(*cells.steps.values(), ast.parse(hide_magics(backward)))
+    }
+    failed: BadInput | None = None
+    for shapes, lengths in _ways_to_vary(cells.inputs, namespace, mentioned):
+        fixed = {} if shapes is not None else lengths
+        given = shapes or {n: [*map(str, v.shape)] for n, v in cells.inputs.items()}
+        function = _forward_function(cells, given)
+        try:
+            read = Forward.of(function, fixed, _drawing(cells.inputs, given, lengths))
+            read = replace(read, shown=lengths)
+            read.tried_out()
+        except BadInput as error:
+            failed = error
+            continue
+        return read, Subject(_backward(backward, read, namespace)), cells.inputs, cells.remarks
+    raise failed or BadInput(f"Nothing that computes {result} can be read.")
+
+
+def _ways_to_vary(
+    inputs: Mapping[str, Tensor], namespace: Mapping[str, Any], mentioned: set[str]
+) -> Iterator[tuple[dict[str, list[str]] | None, dict[str, int]]]:
+    """Shapes of the inputs in names of sizes, the most general first; None for fixed ones.
+
+    A length is called as the notebook calls it, if its code does, else by the tensor and the axis.
+    """
+    called = {
+        value: name
+        for name, value in namespace.items()
+        if type(value) is int and name in mentioned and value > 1
+    }
+    names: dict[int, str] = {}
+    for name, value in inputs.items():
+        for axis, length in enumerate(value.shape):
+            if length > 1:
+                names.setdefault(length, called.get(length, f"{name}_{axis}"))
+    lengths = {name: length for length, name in names.items()}
+    pairs = itertools.combinations([n for n in names.items() if n[0] < max(names, default=0)], 2)
+    products = {m * n: f"{one} * {other}" for (m, one), (n, other) in pairs if m * n in names}
+    for more in ({}, products) if products else ({},):
+        texts = names | more
+        shapes = {
+            n: [texts.get(length, str(length)) for length in v.shape] for n, v in inputs.items()
+        }
+        used = {name for shape in shapes.values() for text in shape for name in text.split(" * ")}
+        if len(used) <= MOST_SIZES:
+            yield shapes, {name: length for name, length in lengths.items() if name in used}
+    yield None, {}
+
+
+def _forward_function(
+    cells: ForwardCells, shapes: Mapping[str, Sequence[str]]
+) -> Callable[..., Any]:
+    """The steps as a function, such as `explain` takes."""
+    given = ", ".join(
+        f"{n}: Annotated[Tensor, {', '.join(shape)!r}]" for n, shape in shapes.items()
+    )
+    places = {
+        text: f"{name}.shape[{axis}]"
+        for name, shape in shapes.items()
+        for axis, text in enumerate(shape)
+        if text.isidentifier()
+    }
+    lines = [
+        f"    {name} = {ast.unparse(_Reading(places).visit(copy.deepcopy(step.value)))}"
+        for name, step in cells.steps.items()
+    ]
+    text = "\n".join([f"def forward({given}):", *lines, f"    return {cells.result}\n"])
+    file = f"<forward pass of {cells.result} {hash(text)}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    scope = {**cells.namespace, "Annotated": Annotated, "Tensor": Tensor}
+    exec(compile(text, file, "exec"), scope)
+    function: Callable[..., Any] = scope["forward"]
+    return function
+
+
+def _drawing(
+    inputs: Mapping[str, Tensor], shapes: Mapping[str, Sequence[str]], lengths: Mapping[str, int]
+) -> Callable[..., Mapping[str, Tensor]]:
+    """Draws values near the notebook's: what `explain` calls `inputs`."""
+    names = [*lengths]
+
+    def draw(generator: torch.Generator, **sizes: int) -> dict[str, Tensor]:
+        return {
+            name: _near(
+                value,
+                [eval(text, {}, sizes) for text in shapes[name]],
+                generator,
+                _bound(value, lengths, sizes),
+            )
+            for name, value in inputs.items()
+        }
+
+    asked = ", ".join(["generator", *names])
+    given = ", ".join(["generator", *(f"{name}={name}" for name in names)])
+    made: dict[str, Any] = {"draw": draw}
+    exec(f"def draws({asked}): return draw({given})", made)
+    found: Callable[..., Mapping[str, Tensor]] = made["draws"]
+    return found
+
+
+def _bound(value: Tensor, lengths: Mapping[str, int], sizes: Mapping[str, int]) -> int | None:
+    """Below what whole numbers stay: the size that they seem to index; None where there is none."""
+    if value.is_floating_point() or value.dtype == torch.bool or not value.numel():
+        return None
+    above = {length: name for name, length in lengths.items() if length > int(value.max())}
+    return sizes[above[min(above)]] if above else int(value.max()) + 1
+
+
+def _near(
+    value: Tensor, shape: Sequence[int], generator: torch.Generator, below: int | None
+) -> Tensor:
+    """A tensor of another shape with numbers near some of a tensor's own."""
+    if below is not None:
+        least = int(value.min()) if value.numel() else 0
+        return torch.randint(min(least, below - 1), below, [*shape], generator=generator)
+    flat = value.flatten()
+    picked = flat[torch.randint(max(1, len(flat)), [*shape], generator=generator)]
+    if not value.is_floating_point():
+        return picked
+    noise = torch.randn([*shape], generator=generator, dtype=torch.float64)
+    different = len({*flat.tolist()}) if len(flat) < MOST_LOOKED_AT else MOST_LOOKED_AT
+    if different <= FEW:  # a parameter as it was begun with, or a mask
+        return picked.double() + 3 * NEAR * noise if different == 1 else picked.double()
+    return picked.double() * (1 + NEAR * noise)
+
+
+def _without_assignments(source: str, names: Set[str]) -> str:
+    """A cell in which the gradients that arrive at the result are not drawn: they are given."""
+    lines = source.split("\n")
+    for statement in ast.parse(source).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], end_lineno=int(last)) if name in names:
+                first = statement.lineno - 1
+                lines[first:last] = ["pass", *[""] * (last - first - 1)]
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading(ast.NodeTransformer):
+    """Reads a size off an input where the notebook has a number of that name."""
+
+    places: Mapping[str, str]
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """A name of a size, or any other."""
+        if node.id not in self.places:
+            return node
+        return ast.parse(self.places[node.id], mode="eval").body
+
+
+def _backward(cell: str, forward: Forward, namespace: Mapping[str, Any]) -> Backward:
+    """A cell's statements as the body of a function that asks for what it reads."""
+    arriving = {f"d{name}" for name in forward.returned}
+    text = _without_assignments(hide_magics(cell), arriving)
+    body = ast.parse(text).body
+    names = {*forward.program.names, *forward.program.size_names}
+    read = {node.id for node in walk_names(*body) if isinstance(node.ctx, ast.Load)}
+    asked = sorted((read & names) | (read & arriving))
+    given = f"def backward({', '.join(asked)}):\n"
+    lines = "\n".join(f"    {line}" for line in ast.unparse(ast.Module(body, [])).split("\n"))
+    made: dict[str, Any] = {}
+    exec(compile(given + lines, FILE, "exec"), made)
+    function = FunctionType(made["backward"].__code__, dict(namespace), "backward")
+    definition = ast.parse(given + "    pass").body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    definition.body = body
+    return Backward(function, definition, text, FILE)
+
+
+def _written(statement: ast.stmt) -> frozenset[str]:
+    """The names that a statement binds or changes in place, as far as its text shows."""
+    found = set(stored_names(statement))
+    for inner in walk_statements([statement]):
+        match inner:
+            case (
+                ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))])
+                | ast.AugAssign(target=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)))
+            ):
+                found.add(name)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr))):
+                if attr.endswith("_") and not attr.startswith("_"):
+                    found.add(name)
+    return frozenset(found)

@@ -1,0 +1,108 @@
+"""A forward pass and its backward pass, read off a notebook's cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from grader.explanation.magic import explain_cell
+from grader.reports import wording
+from grader.user_error import BadInput
+
+SETUP = """\
+n, d, k = 5, 4, 3
+x = torch.randn(n, d)
+y = torch.randint(k, (n,))
+W = torch.randn(d, k, requires_grad=True)
+b = torch.zeros(k, requires_grad=True)"""
+
+FORWARD = """\
+z = x @ W + b
+p = F.softmax(z, 1)
+for t in (z, p):
+    t.retain_grad()
+loss = -p[range(n), y].log().mean()
+loss.backward()"""
+
+RIGHT = """\
+dz = p / n
+dz[range(n), y] -= 1 / n
+dW = x.T @ dz
+db = dz.sum(0)"""
+
+
+def run(*cells: str) -> dict[str, Any]:
+    """The names of a notebook that has run these cells."""
+    names: dict[str, Any] = {"torch": torch, "F": F}
+    torch.manual_seed(1)
+    for cell in cells:
+        exec(cell, names)
+    return names
+
+
+def outcomes(backward: str, forward: str = FORWARD, result: str = "loss") -> dict[str, str]:
+    """The outcome of each gradient of a cell."""
+    cells = [SETUP, forward]
+    explanation, _ = explain_cell(cells, backward, run(*cells, backward), result)
+    return {one.name: str(one.outcome) for one in explanation.verdicts}
+
+
+def test_a_right_backward_pass_passes() -> None:
+    assert outcomes(RIGHT) == {"dz": "pass", "dW": "pass", "db": "pass"}
+
+
+def test_a_wrong_line_is_told_and_what_comes_of_it_is_carried() -> None:
+    assert outcomes(RIGHT.replace("-= 1 / n", "-= 1")) == {
+        "dz": "fail",
+        "dW": "carried",
+        "db": "carried",
+    }
+
+
+def test_sizes_vary_where_the_code_allows_it() -> None:
+    written_in = RIGHT.replace("1 / n", "1 / 5")
+    cells = [SETUP, FORWARD]
+    explanation, _ = explain_cell(cells, written_in, run(*cells, written_in), "loss")
+    assert explanation.verdicts[0].diagnosis[0].message.startswith("5 is written in.")
+    fixed = FORWARD.replace("range(n)", "range(5)")
+    assert outcomes(written_in, fixed)["dz"] == "pass"
+
+
+def test_the_numbers_shown_are_the_notebooks() -> None:
+    cells = [SETUP, FORWARD]
+    names = run(*cells, RIGHT)
+    explanation, _ = explain_cell(cells, RIGHT, names, "loss")
+    comparison = explanation.verdicts[1].comparison
+    assert comparison.approximate
+    assert isinstance(names["dW"], Tensor)
+    assert comparison.shape == (4, 3)
+    names["dW"] = names["dW"] + 1
+    explanation, _ = explain_cell(cells, RIGHT, names, "loss")
+    assert not explanation.verdicts[1].comparison.approximate
+    assert explanation.verdicts[1].outcome == "pass"
+
+
+def test_the_gradient_that_arrives_at_a_result_is_given() -> None:
+    backward = "dz = torch.randn(5, 3)\ndW = x.T @ dz\ndb = dz.sum(0)"
+    assert outcomes(backward, "z = x @ W + b", "z") == {"dW": "pass", "db": "pass"}
+    wrong = backward.replace("sum(0)", "mean(0)")
+    assert outcomes(wrong, "z = x @ W + b", "z")["db"] == "fail"
+
+
+def test_what_cannot_be_read_becomes_an_input() -> None:
+    forward = "z = x @ W\nz += b\nloss = (z**2).mean()"
+    backward = "dz = 2 * z / z.numel()"
+    cells = [SETUP, forward]
+    explanation, remarks = explain_cell(cells, backward, run(*cells, backward), "loss")
+    assert explanation.ok
+    assert remarks == ["`z += b` cannot be read as a step, so `z` is an input here."]
+    assert wording.note(explanation.verdicts[0]) == ""
+
+
+def test_without_a_forward_pass_one_sentence_says_so() -> None:
+    with pytest.raises(BadInput, match="No cell that ran computes loss in a line of its own"):
+        explain_cell([SETUP], RIGHT, run(SETUP), "loss")

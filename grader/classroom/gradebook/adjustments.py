@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
@@ -13,13 +13,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from grader.classroom.gradebook.rubric import MOST, Rubric, number_in, points_text
+from grader.classroom.gradebook.rubric import MOST, number_in
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.notebook_called import notebook_called
 from grader.classroom.spreadsheet import unescaped
 from grader.close_names import did_you_mean, nearest
-from grader.printable import listed, printable, there_are
+from grader.printable import listed, printable
 from grader.program.course import Course
 from grader.submission.notebook_file import shown
 from grader.user_error import UserError
@@ -78,54 +78,6 @@ Adjustments = Mapping[str, tuple[Change, ...]]
 """All changes that hold, by student, in the order of the file."""
 
 NONE: Adjustments = MappingProxyType({})
-
-Awarded = Mapping[str, Fraction]
-"""Out of how many points those were given that a change sets, by `Change.key`."""
-
-NONE_AWARDED: Awarded = MappingProxyType({})
-
-
-def unfit(
-    change: Change,
-    most: Mapping[str, Fraction],
-    rubric: Rubric,
-    awarded: Awarded = NONE_AWARDED,
-) -> str:
-    """Why a change is not about a gradebook of these notebooks, as a sentence; or "".
-
-    `most` are the gradebook's notebooks with their points; `rubric` says those of a gradient.
-    """
-    if change.notebook and change.notebook not in most:
-        return f"{change.notebook} is not in this gradebook; {there_are(most)}."
-    if change.points is None:
-        return ""
-    if not change.notebook and len(most) > 1:
-        return f"of which notebook are the points? There are {listed(most)}."
-    limit = awarded.get(change.key, out_of(change, most, rubric))
-    if change.points <= limit:
-        return ""
-    notebook = change.notebook or next(iter(most))
-    what = f"{change.gradient} in {notebook}" if change.gradient else notebook
-    return f"{points_text(change.points)} are more points than the {points_text(limit)} of {what}."
-
-
-def out_of(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> Fraction:
-    """The most that what a change is about can earn."""
-    notebook = change.notebook or next(iter(most))
-    if not change.gradient:
-        return most[notebook]
-    asked = rubric.course.gradients(notebook)
-    return next(rubric.worth(*each) for each in asked if each[1] == change.gradient)
-
-
-def in_share(
-    change: Change, most: Mapping[str, Fraction], rubric: Rubric, awarded: Awarded
-) -> Change:
-    """The change with points that are the same share of today's most as they were of the first."""
-    given = awarded.get(change.key)
-    if change.points is None or not given or (now := out_of(change, most, rubric)) == given:
-        return change
-    return replace(change, points=rubric.total(change.points * now / given))
 
 
 def read_adjustments(path: Path, course: Course, students: Iterable[Student]) -> Adjustments:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+from grader.classroom.gradebook.codes import LETTERS, OUTCOMES, Status
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
-from grader.classroom.gradebook.table import LETTERS, OUTCOMES, Status
 from grader.classroom.run.results import RESULTS, UNFINISHED, Results
 from grader.reports.wording import WRONG
 from grader.submission.notebook_file import shown

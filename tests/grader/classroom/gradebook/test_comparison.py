@@ -12,8 +12,9 @@ import pytest
 
 from grader.classroom.gradebook.comparison import Comparison, NoGradebook, compare, read_book
 from grader.classroom.gradebook.comparison_text import MOST_ROWS, as_json, as_text
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import Book, render
+from grader.classroom.gradebook.write import render
 from grader.classroom.intake.class_folder import Student
 from tests.helpers.lines import BATCHNORM, FUSED, RUN, Document, class_of, graded, gradient, journal
 
@@ -26,7 +27,7 @@ def compared(tmp_path: Path, *books: list[Document]) -> Comparison:
         folder = tmp_path / f"{number}"
         folder.mkdir(parents=True)
         results = journal(folder / "results.sqlite", lines)
-        render(Book(class_of(lines), results, Rubric()), folder)
+        render(make_book(class_of(lines), results, Rubric()), folder)
         found.append(read_book(folder))
     return compare(*found)
 
@@ -166,7 +167,7 @@ def test_students_are_named_where_the_gradebook_has_their_names(tmp_path: Path) 
         lines = [right("17", outcomes), right("bob", outcomes)]
         (out := tmp_path / name).mkdir()
         results = journal(out / "results.sqlite", lines)
-        render(Book(class_of(lines, [Student("17", "Ada \x1b[31m")]), results, Rubric()), out)
+        render(make_book(class_of(lines, [Student("17", "Ada \x1b[31m")]), results, Rubric()), out)
         books.append(read_book(out))
     said = as_text(compare(*books))
     assert "  Ada \\x1b[31m (17)  1 → 2  now right: dz\n" in said

@@ -1,0 +1,281 @@
+"""A gradebook, made from the results of a run."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import polars as pl
+from polars import col, lit, when
+
+from grader.classroom.gradebook.adjustments import NONE, Adjustments
+from grader.classroom.gradebook.book import Book, Held, Record, exact
+from grader.classroom.gradebook.cells import CELL, DECIDED, cells_of, in_order, scored
+from grader.classroom.gradebook.codes import FOR_STUDENTS, Attempts, Role, Status
+from grader.classroom.gradebook.decided import decide, said_of
+from grader.classroom.gradebook.files import files_in
+from grader.classroom.gradebook.fitting import (
+    awarded_in,
+    in_share,
+    named_file,
+    out_of,
+    refuse_unfit,
+)
+from grader.classroom.gradebook.platform_form import AS_THEY_ARE, PlatformForm, column_for
+from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
+from grader.classroom.run.results import Results
+from grader.classroom.run.settings import Versions
+
+TOLD: dict[str, pl.DataType] = {
+    "student": pl.UInt32(),
+    "notebook": pl.String(),
+    "adjusted": pl.List(pl.String()),
+    "comments": pl.List(pl.String()),
+}
+"""What the instructor changed in a cell, a few words each, and said of it."""
+
+
+def make_book(
+    class_folder: ClassFolder,
+    path: Path,
+    rubric: Rubric,
+    attempts: Attempts = Attempts.LATEST,
+    adjustments: Adjustments = NONE,
+    form: PlatformForm = AS_THEY_ARE,
+) -> Book:
+    """Everybody of the class list and everybody seen in the results, each in a row.
+
+    Args:
+        class_folder: who is in the class.
+        path: the results of a run that has finished: they hold a line for each file handed in,
+            which says what the folder says of it now.
+        rubric: what gradients are worth.
+        attempts: which of several files counts.
+        adjustments: what the instructor decided, applied last.
+        form: what the platforms' files get.
+
+    Raises:
+        UnusableAdjustment: a line of them does not fit what was handed in.
+        BrokenResults: a line of the results is not one.
+        OSError: they cannot be read.
+    """
+    sandboxes, versions = Counter[str](), set[Versions]()
+    with Results(path) as results:
+        files = files_in(results, class_folder, rubric.course, sandboxes, versions)
+    known = {student.id: student for student in class_folder.students}
+    ids = sorted({*known, *files["student"]})
+    students = [known.get(id_, Student(id_)) for id_ in ids]
+    places = {id_: place for place, id_ in enumerate(ids)}
+    whose = [places[id_] for id_ in files["student"]]
+    files = files.with_columns(pl.Series("student", whose, pl.UInt32))
+
+    changes = [change for own in adjustments.values() for change in own]
+    seen = files.filter(col("notebook").is_in(rubric.course.notebooks))
+    handed_in = dict(seen.group_by("notebook").agg(col("student").n_unique()).iter_rows())
+    present = seen["student"].n_unique()
+    named = {*form.canvas_columns, *(change.notebook for change in changes)}
+    due = _due(rubric, handed_in, present, named, class_folder)
+    columns = {notebook: rubric.most(notebook) for notebook in due}
+
+    given = awarded_in(path)
+    refuse_unfit(changes, columns, rubric, given)
+    awarded = {
+        each.key: given.get(each.key) or out_of(each, columns, rubric)
+        for each in changes
+        if each.points is not None
+    }
+    held = {
+        (places[id_], notebook): own
+        for id_ in sorted(adjustments)
+        for notebook in columns
+        if (own := [each for each in adjustments[id_] if each.notebook in ("", notebook)])
+    }
+    held = {
+        where: [in_share(each, columns, rubric, awarded) for each in own]
+        for where, own in held.items()
+    }
+    graded = in_order(files.filter(col("notebook").is_in(due), error=""))
+    decided = pl.DataFrame(_decisions(held, rubric, graded), DECIDED)
+    rest = files.filter(~col("notebook").is_in(due) | (col("error") != "")).with_columns(
+        role=when(col("notebook").is_in(due))
+        .then(lit(Role.UNREADABLE))
+        .otherwise(lit(Role.ELSEWHERE))
+    )
+
+    def corrected(decided: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        files = pl.concat([scored(graded, decided, rubric, attempts), rest], how="diagonal")
+        return files, cells_of(len(students), columns, files, decided)
+
+    files, cells = corrected(decided)
+    before = corrected(decided.clear())[1] if held else cells
+    cells = _with_words(held, cells, before, files, rubric)
+    remarks = {
+        places[id_]: [each.comment for each in own if each.comment and not each.notebook]
+        for id_, own in adjustments.items()
+    }
+    return Book(
+        class_folder,
+        path,
+        rubric,
+        form,
+        students,
+        columns,
+        {name: handed_in[name] for name in rubric.course.notebooks if name in handed_in},
+        present,
+        cells,
+        _people(files, cells, columns, remarks),
+        held,
+        awarded,
+        dict(sorted((+sandboxes).items())),
+        frozenset(versions),
+    )
+
+
+def _due(
+    rubric: Rubric,
+    handed_in: Mapping[str, int],
+    present: int,
+    named: set[str],
+    class_folder: ClassFolder,
+) -> Sequence[str]:
+    """The notebooks that count.
+
+    They are the rubric's, or else those that were `named`, that the class list has a column for, or
+    that at least half of the students who handed in any did, or else those that somebody handed in,
+    or else all.
+    """
+    if rubric.notebooks:
+        return rubric.notebooks
+    every, roster = rubric.course.notebooks, class_folder.roster
+    if roster:
+        named |= {name for name in every if column_for(name, roster) in roster.header}
+    seen = [name for name in every if name in handed_in]
+    due = [name for name in seen if name in named or 2 * handed_in[name] >= present]
+    return due or seen or every
+
+
+def _decisions(held: Held, rubric: Rubric, graded: pl.DataFrame) -> list[Record]:
+    """A row for each cell that the instructor decided on."""
+    wanting = {where for where, own in held.items() if any(each.attempt for each in own)}
+    attempts: dict[tuple[int, str], list[HandedIn]] = defaultdict(list)
+    if wanting:
+        for *where, id_, path in graded.select(*CELL, "id", "path").iter_rows():
+            if (cell := tuple(where)) in wanting:
+                attempts[cell].append(HandedIn(id_, "", path))
+    rows = []
+    for (student, notebook), changes in held.items():
+        wanted = [change for change in changes if change.attempt]
+        rows.append(
+            {
+                **decide(changes, notebook, rubric),
+                "student": student,
+                "notebook": notebook,
+                "wanted": named_file(attempts[student, notebook], wanted[-1], notebook).id
+                if wanted
+                else None,
+            }
+        )
+    return rows
+
+
+def _with_words(
+    held: Held, cells: pl.DataFrame, before: pl.DataFrame, files: pl.DataFrame, rubric: Rubric
+) -> pl.DataFrame:
+    """The cells with the sentences of what was `adjusted`, and with the `comments`."""
+    number = files.filter(role=Role.COUNTS).select(*CELL, "number")
+    words = []
+    if held:
+        looked_at = pl.DataFrame(
+            list(held), {"student": pl.UInt32, "notebook": pl.String}, orient="row"
+        )
+        after = (
+            looked_at.join(cells, on=CELL, how="left", maintain_order="left")
+            .join(number, on=CELL, how="left", maintain_order="left")
+            .join(before, on=CELL, how="left", maintain_order="left", suffix="_before")
+        )
+        for cell, changes in zip(after.iter_rows(named=True), held.values(), strict=True):
+            exact(cell, "points", "points_before")
+            names = [name for _, name in rubric.course.gradients(cell["notebook"])]
+            comments = [each.comment for each in changes if each.comment and each.notebook]
+            words.append(
+                (cell["student"], cell["notebook"], list(said_of(changes, cell, names)), comments)
+            )
+    told = pl.DataFrame(words, TOLD, orient="row")
+    cells = cells.join(told, on=CELL, how="left", maintain_order="left")
+    return cells.with_columns(col("adjusted", "comments").fill_null([]))
+
+
+def _people(
+    files: pl.DataFrame,
+    cells: pl.DataFrame,
+    columns: Mapping[str, Fraction],
+    remarks: Mapping[int, Sequence[str]],
+) -> pl.DataFrame:
+    """The sums of each student's cells, with the files in the order of the columns."""
+    status, is_ = col("status"), {each: (col("status") == each).any() for each in Status}
+    sums = cells.group_by("student", maintain_order=True).agg(
+        col("points", "max_points").sum(),
+        col("graded").any(),
+        col("superseded").sum(),
+        late=is_[Status.LATE],
+        missing=is_[Status.MISSING],
+        partly=(~col("graded") & (status != Status.EXCUSED)).any(),
+        status=when(is_[Status.LATE])
+        .then(lit(Status.LATE))
+        .when(is_[Status.GRADED])
+        .then(lit(Status.GRADED))
+        .when(is_[Status.AWARDED])
+        .then(lit(Status.AWARDED))
+        .when((status == Status.EXCUSED).all())
+        .then(lit(Status.EXCUSED))
+        .otherwise(lit(Status.MISSING)),
+        adjusted=((col("adjusted").list.len() > 0) | (col("comments").list.len() > 0)).any(),
+        untimed=col("untimed").any(),
+    )
+    place = {notebook: number for number, notebook in enumerate(columns)}
+    rank = {role: number for number, role in enumerate(Role)}
+    untouched = col("adjusted").list.len() == 0
+    files = (
+        files.join(cells.select(*CELL, "status", "adjusted"), on=CELL, how="left")
+        .join(sums.select("student", "missing"), on="student")
+        .with_columns(
+            kinds=col("flags").list.eval(pl.element().filter(~pl.element().is_in(FOR_STUDENTS))),
+            earned_nothing=when(role=Role.COUNTS)
+            .then((col("lost") != "") & untouched)
+            .when(role=Role.ELSEWHERE)
+            .then((col("error") != "") & col("missing"))
+            .otherwise((col("role") == Role.UNREADABLE) & (status == Status.UNREADABLE)),
+        )
+        .sort(
+            "student",
+            col("notebook").replace_strict(place, default=len(place), return_dtype=pl.Int64),
+            col("role").replace_strict(rank, return_dtype=pl.Int64),
+            "notebook",
+            -col("number"),
+            "id",
+        )
+        .drop("status", "adjusted", "missing", "number")
+    )
+    of_files = files.group_by("student", maintain_order=True).agg(
+        kinds=col("kinds").explode(empty_as_null=False),
+        lost=col("earned_nothing").sum(),
+        unreadable=(col("error") != "").sum(),
+        files=pl.struct(pl.exclude("student", "kinds")),
+    )
+    said = {"student": [*remarks], "comments": [*remarks.values()]}
+    comments = pl.DataFrame(said, {"student": pl.UInt32, "comments": pl.List(pl.String)})
+    people = sums
+    for table in (of_files, comments):
+        people = people.join(table, on="student", how="left", maintain_order="left")
+    people = people.with_columns(
+        col("lost", "unreadable").fill_null(0), col("kinds", "files", "comments").fill_null([])
+    )
+    unread = (status == Status.MISSING) & (col("unreadable") > 0)
+    return people.with_columns(
+        status=when(unread).then(lit(Status.UNREADABLE)).otherwise(status),
+        adjusted=col("adjusted") | (col("comments").list.len() > 0),
+        flagged=(col("kinds").list.len() > 0) | (col("lost") > 0),
+    )

@@ -31,34 +31,45 @@ def awarded_in(results: Path) -> Awarded:
         return {key: Fraction(out) for key, out in opened.book("award")}
 
 
-def out_of(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> Fraction:
+def fitted(
+    adjustments: Adjustments, most: Mapping[str, Fraction], rubric: Rubric, given: Awarded
+) -> tuple[Adjustments, Awarded]:
+    """The changes as they fit a gradebook, and out of how many points theirs were first given.
+
+    Points are the same share of today's most as they were of the first.
+
+    Args:
+        adjustments: what the instructor decided.
+        most: the gradebook's notebooks with their points.
+        rubric: the points of single gradients.
+        given: out of how many points those were given that an earlier gradebook had.
+
+    Raises:
+        UnusableAdjustment: a change is not about a gradebook of these notebooks.
+    """
+    changes = [change for own in adjustments.values() for change in own]
+    reasons = ((change, _unfit(change, most, rubric, given)) for change in changes)
+    refuse([f"{change.where}: {why}" for change, why in reasons if why])
+    first: dict[str, Fraction] = {}
+
+    def share(change: Change) -> Change:
+        if change.points is None:
+            return change
+        now = _out_of(change, most, rubric)
+        first[change.key] = then = given.get(change.key) or now
+        kept = now == then
+        return change if kept else replace(change, points=rubric.total(change.points * now / then))
+
+    return {id_: tuple(map(share, own)) for id_, own in adjustments.items()}, first
+
+
+def _out_of(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> Fraction:
     """The most that what a change is about can earn."""
     notebook = change.notebook or next(iter(most))
     if not change.gradient:
         return most[notebook]
     asked = rubric.course.gradients(notebook)
     return next(rubric.worth(*each) for each in asked if each[1] == change.gradient)
-
-
-def in_share(
-    change: Change, most: Mapping[str, Fraction], rubric: Rubric, awarded: Awarded
-) -> Change:
-    """The change with points that are the same share of today's most as they were of the first."""
-    given = awarded.get(change.key)
-    if change.points is None or not given or (now := out_of(change, most, rubric)) == given:
-        return change
-    return replace(change, points=rubric.total(change.points * now / given))
-
-
-def refuse_unfit(
-    changes: Iterable[Change], most: Mapping[str, Fraction], rubric: Rubric, awarded: Awarded
-) -> None:
-    """Raise UnusableAdjustment where a change is not about a gradebook of these notebooks.
-
-    `most` are the gradebook's notebooks with their points; `rubric` says those of a gradient.
-    """
-    reasons = ((change, _unfit(change, most, rubric, awarded)) for change in changes)
-    refuse([f"{change.where}: {why}" for change, why in reasons if why])
 
 
 def _unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric, awarded: Awarded) -> str:
@@ -68,7 +79,7 @@ def _unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric, awarded
         return ""
     if not change.notebook and len(most) > 1:
         return f"of which notebook are the points? There are {listed(most)}."
-    limit = awarded.get(change.key, out_of(change, most, rubric))
+    limit = awarded.get(change.key, _out_of(change, most, rubric))
     if change.points <= limit:
         return ""
     notebook = change.notebook or next(iter(most))

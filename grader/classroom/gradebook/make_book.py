@@ -18,10 +18,8 @@ from grader.classroom.gradebook.decided import decide, said_of
 from grader.classroom.gradebook.files import files_in
 from grader.classroom.gradebook.fitting import (
     awarded_in,
-    in_share,
+    fitted,
     named_file,
-    out_of,
-    refuse_unfit,
 )
 from grader.classroom.gradebook.platform_form import AS_THEY_ARE, PlatformForm, column_for
 from grader.classroom.gradebook.rubric import Rubric
@@ -72,38 +70,25 @@ def make_book(
     whose = [places[id_] for id_ in files["student"]]
     files = files.with_columns(pl.Series("student", whose, pl.UInt32))
 
-    changes = [change for own in adjustments.values() for change in own]
     seen = files.filter(col("notebook").is_in(rubric.course.notebooks))
     handed_in = dict(seen.group_by("notebook").agg(col("student").n_unique()).iter_rows())
     present = seen["student"].n_unique()
-    named = {*form.canvas_columns, *(change.notebook for change in changes)}
-    due = _due(rubric, handed_in, present, named, class_folder)
+    named = {change.notebook for own in adjustments.values() for change in own}
+    due = _due(rubric, handed_in, present, named | {*form.canvas_columns}, class_folder)
     columns = {notebook: rubric.most(notebook) for notebook in due}
 
-    given = awarded_in(path)
-    refuse_unfit(changes, columns, rubric, given)
-    awarded = {
-        each.key: given.get(each.key) or out_of(each, columns, rubric)
-        for each in changes
-        if each.points is not None
-    }
+    fitting, awarded = fitted(adjustments, columns, rubric, awarded_in(path))
     held = {
         (places[id_], notebook): own
-        for id_ in sorted(adjustments)
+        for id_ in sorted(fitting)
         for notebook in columns
-        if (own := [each for each in adjustments[id_] if each.notebook in ("", notebook)])
-    }
-    held = {
-        where: [in_share(each, columns, rubric, awarded) for each in own]
-        for where, own in held.items()
+        if (own := [each for each in fitting[id_] if each.notebook in ("", notebook)])
     }
     graded = in_order(files.filter(col("notebook").is_in(due), error=""))
     decided = pl.DataFrame(_decisions(held, rubric, graded), DECIDED)
-    rest = files.filter(~col("notebook").is_in(due) | (col("error") != "")).with_columns(
-        role=when(col("notebook").is_in(due))
-        .then(lit(Role.UNREADABLE))
-        .otherwise(lit(Role.ELSEWHERE))
-    )
+    counts = col("notebook").is_in(due)
+    role = when(counts).then(lit(Role.UNREADABLE)).otherwise(lit(Role.ELSEWHERE))
+    rest = files.filter(~counts | (col("error") != "")).with_columns(role=role)
 
     def corrected(decided: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         files = pl.concat([scored(graded, decided, rubric, attempts), rest], how="diagonal")
@@ -166,18 +151,12 @@ def _decisions(held: Held, rubric: Rubric, graded: pl.DataFrame) -> list[Record]
             if (cell := tuple(where)) in wanting:
                 attempts[cell].append(HandedIn(id_, "", path))
     rows = []
-    for (student, notebook), changes in held.items():
-        wanted = [change for change in changes if change.attempt]
-        rows.append(
-            {
-                **decide(changes, notebook, rubric),
-                "student": student,
-                "notebook": notebook,
-                "wanted": named_file(attempts[student, notebook], wanted[-1], notebook).id
-                if wanted
-                else None,
-            }
-        )
+    for cell, changes in held.items():
+        row = decide(changes, cell[1], rubric) | dict(zip(CELL, cell, strict=True))
+        for change in changes:
+            if change.attempt:
+                row["wanted"] = named_file(attempts[cell], change, cell[1]).id
+        rows.append(row)
     return rows
 
 

@@ -11,7 +11,7 @@ from grader.classroom.gradebook.adjustments import (
     UnusableAdjustment,
     read_adjustments,
 )
-from grader.classroom.gradebook.fitting import refuse_unfit
+from grader.classroom.gradebook.fitting import fitted
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.intake.class_folder import Student, UnreadableClass
 from grader.classroom.intake.roster_file import read_roster
@@ -67,7 +67,7 @@ def test_each_column(tmp_path: Path) -> None:
     (attempt,) = found["+17"]
     assert (attempt.attempt, attempt.comment) == ("hw (1).ipynb", "=1+1")
     assert "eve" not in found
-    refuse_unfit([change for own in found.values() for change in own], MOST, Rubric(), {})
+    assert fitted(found, MOST, Rubric(), {})[0] == found
 
 
 @pytest.mark.parametrize(
@@ -120,9 +120,9 @@ def test_each_line_that_cannot_be_used_is_refused_with_its_number(
     ],
 )
 def test_what_the_gradebook_has_not(tmp_path: Path, line: str, said: str) -> None:
-    changes = read(tmp_path, f"id,notebook,gradient,points\n{line}\n")["ada"]
+    found = read(tmp_path, f"id,notebook,gradient,points\n{line}\n")
     with pytest.raises(UnusableAdjustment, match=said):
-        refuse_unfit(changes, MOST, parse_rubric("[ex3]\ndvar = 3", COURSE), {})
+        fitted(found, MOST, parse_rubric("[ex3]\ndvar = 3", COURSE), {})
 
 
 @pytest.mark.parametrize("name", [FUSED, f"{FUSED}.ipynb", "02", "2"])

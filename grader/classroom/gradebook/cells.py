@@ -145,9 +145,11 @@ def cells_of(
     everybody = pl.DataFrame({"student": pl.arange(students, dtype=pl.UInt32, eager=True)})
     most = {"notebook": [*columns], "worth": [units(points) for points in columns.values()]}
     books = pl.DataFrame(most, {"notebook": pl.String, "worth": pl.Int64})
-    taken = files.filter(role=Role.COUNTS).select(*CELL, "earns", "late", "submitted", "why")
+    taken = files.filter(role=Role.COUNTS).select(
+        *CELL, "earns", "late", "submitted", "why", file="id"
+    )
     others = files.group_by(CELL).agg(
-        superseded=(col("role") == Role.SUPERSEDED).sum(),
+        others=(col("role") == Role.SUPERSEDED).sum(),
         unreadable=(col("role") == Role.UNREADABLE).sum(),
     )
     cells = everybody.join(books, how="cross", maintain_order="left_right")
@@ -176,7 +178,8 @@ def cells_of(
         status=status,
         points=when(excused).then(0).otherwise(points.otherwise(pl.coalesce("earns", given, 0))),
         max_points=when(excused).then(0).otherwise(limit),
-        superseded=col("superseded").fill_null(0),
+        file=col("file").fill_null(""),
+        others=col("others").fill_null(0),
         why=col("why").fill_null(""),
         untimed=came & col("due").is_not_null() & col("submitted").is_null(),
     ).with_columns(graded=col("status").is_in(GRADED))

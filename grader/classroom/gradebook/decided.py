@@ -77,7 +77,7 @@ def said_of(changes: Sequence[Change], cell: Record, names: Sequence[str]) -> It
     whole = [change for change in changes if not change.gradient]
     if cell["number"] and any(change.attempt for change in whole):
         # By its number: a file's name may have the student's in it.
-        yield f"attempt {cell['number']} of {cell['superseded'] + 1} counts"
+        yield f"attempt {cell['number']} of {cell['others'] + 1} counts"
     if dues := [change.due for change in whole if change.due]:
         late = ", and it is not counted as late" if cell["untimed"] else ""
         yield f"due {dues[-1]:%d %b %Y, %H:%M}{late}"

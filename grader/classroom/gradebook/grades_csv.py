@@ -96,7 +96,7 @@ def _cells(row: Record, scale: Scale) -> list[str]:
         text_cell(" ".join(late)),
         str(len(row["flags"])),
         text_cell(" ".join(f"{kind}:{number}" for kind, number in sorted(kinds.items()))),
-        str(row["superseded"]),
+        str(row["others"]),
         text_cell("; ".join(attempts)),
         text_cell("; ".join(adjusted)),
         own_cell(" ".join(comments(row))),

@@ -198,7 +198,7 @@ def _people(
     sums = cells.group_by("student", maintain_order=True).agg(
         col("points", "max_points").sum(),
         col("graded").any(),
-        col("superseded").sum(),
+        col("others").sum(),
         late=is_[Status.LATE],
         missing=is_[Status.MISSING],
         partly=(~col("graded") & (status != Status.EXCUSED)).any(),

@@ -7,11 +7,12 @@ from datetime import datetime
 from functools import partial
 
 from grader.classroom.gradebook.book import Record
-from grader.classroom.gradebook.codes import FOR_STUDENTS
+from grader.classroom.gradebook.codes import FOR_STUDENTS, Role
 from grader.classroom.gradebook.lost_work import about_lost
 from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
 from grader.classroom.run.line import Line
+from grader.classroom.run.results import Results
 from grader.reports.course_boards import boards
 from grader.verdict import Report, count_outcomes
 
@@ -54,3 +55,9 @@ def points_of(report: Report, cell: Record, rubric: Rubric) -> dict[str, str]:
 def moment(submitted: str) -> str:
     """A time as people write it, in the zone in which it was written down."""
     return f"{datetime.fromisoformat(submitted):%d %b %Y, %H:%M %Z}"
+
+
+def lines_of(row: Record, results: Results) -> Lines:
+    """The lines of a student's files that count or have flags."""
+    looked_at = (file for file in row["files"] if file["role"] == Role.COUNTS or file["flags"])
+    return {file["id"]: results.line(file["id"]) for file in looked_at}

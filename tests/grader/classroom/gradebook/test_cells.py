@@ -132,3 +132,19 @@ def test_the_best_minds_what_a_late_one_keeps(tmp_path: Path) -> None:
 def test_a_single_file_needs_no_reason(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, [graded("a", "ada", "pf")])
     assert cell["superseded"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "default = 0.333333333\nlate = 0.7\nround = 0.000001",
+        "default = 9999.999999999\ncarried = 0.1\nlate = 0.999999999\nround = 0.07",
+        "carried = 0.5\nlate = { per_day = 0.3, most = 2 }\nround = 2.5",
+    ],
+)
+def test_points_are_what_the_rubric_says_to_the_last_digit(tmp_path: Path, text: str) -> None:
+    rubric = parse_rubric(text, COURSE)
+    worth = rubric.worth("ex2", "dz")
+    exact = rubric.total(worth * (1 + rubric.carried), rubric.kept(None, None))
+    cell = cell_of(tmp_path, [graded("a", "ada", "pc", late=True)], rubric=rubric)
+    assert (cell["points"], cell["max_points"]) == (exact, rubric.total(2 * worth))

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from corpus.readers.lecture_course import COURSE
+from grader.classroom.gradebook.about_book import about_rows
 from grader.classroom.gradebook.adjustments import UnusableAdjustment, read_adjustments
 from grader.classroom.gradebook.book import Book, Record
 from grader.classroom.gradebook.codes import Attempts, Status
 from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.platform_csv import feedback
 from grader.classroom.gradebook.rubric import parse_rubric
-from grader.classroom.gradebook.write import about_rows
 from grader.classroom.intake.class_folder import Student
 from tests.helpers.lines import FUSED, Document, class_of, graded, journal, unreadable
 

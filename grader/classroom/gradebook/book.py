@@ -11,10 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from grader.classroom.gradebook.adjustments import Change
 from grader.classroom.gradebook.cells import UNIT
 from grader.classroom.gradebook.codes import EARNED_NOTHING, Role
-from grader.classroom.gradebook.decided import points_by_gradient
 from grader.classroom.gradebook.fitting import Awarded
 from grader.classroom.gradebook.platform_form import PlatformForm
 from grader.classroom.gradebook.rubric import Rubric
@@ -24,8 +22,8 @@ from grader.classroom.run.settings import Versions
 Record = dict[str, Any]
 """A student's row, one of its cells, or a file handed in, by the names of the columns."""
 
-Held = Mapping[tuple[int, str], Sequence[Change]]
-"""What the instructor decided on each cell of which anything was."""
+Cell = tuple[int, str]
+"""A student's place, and a notebook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,8 @@ class Book:
     """A row for each student and notebook, the students in order."""
     people: pl.DataFrame
     """A row for each student: the sums of the cells, and the files, those that count first."""
-    held: Held
+    set_points: Mapping[Cell, Mapping[str, Fraction]]
+    """The points of gradients that the instructor set."""
     awarded: Awarded
     """Out of how many points the instructor's own were given, by `Change.key`."""
     sandboxes: Mapping[str, int]
@@ -85,8 +84,7 @@ class Book:
                 cell["counts"] = next((file for file in here if file["role"] == Role.COUNTS), None)
                 for role in (Role.SUPERSEDED, Role.UNREADABLE):
                     cell[role.value] = [file for file in here if file["role"] == role]
-                changes = self.held.get((row["student"], cell["notebook"]), ())
-                cell["set_points"] = points_by_gradient(changes, self.gradients(cell["notebook"]))
+                cell["set_points"] = self.set_points.get((row["student"], cell["notebook"]), {})
             elsewhere = [file for file in files if file["role"] == Role.ELSEWHERE]
             lost = [file for file in (*elsewhere, *files) if file["earned_nothing"]]
             lost = [*{file["id"]: file for file in lost}.values()]

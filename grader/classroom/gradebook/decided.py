@@ -22,7 +22,7 @@ def decide(changes: Sequence[Change], notebook: str, rubric: Rubric) -> dict[str
     of the whole notebook. `excused` is True where nothing counts.
     """
     names = [name for _, name in rubric.course.gradients(notebook)]
-    excused, by_gradient = excused_in(changes, names), points_by_gradient(changes, names)
+    excused, by_gradient = excused_in(changes, names), points_by_gradient(changes)
     altogether = len(excused) == len(names)
     without = () if altogether else excused
     extra = sum(by_gradient.values(), Fraction(0))
@@ -48,23 +48,27 @@ def excused_in(changes: Sequence[Change], names: Collection[str]) -> set[str]:
 
     Who gets points for something is not excused from it any more.
     """
-    excused = set[str]()
-    for change in changes:
-        about = {change.gradient} if change.gradient else {*names}
-        if change.excused:
-            excused |= about
-        elif change.excused is not None or change.points is not None:
-            excused -= about
-    return excused
+    return {name for name in names if _last_excuses(changes, name)}
 
 
-def points_by_gradient(changes: Sequence[Change], names: Collection[str]) -> dict[str, Fraction]:
-    """The points of gradients that the instructor set."""
-    excused = excused_in(changes, names)
+def _last_excuses(changes: Sequence[Change], name: str) -> bool:
+    said = (
+        change.excused or False
+        for change in reversed(changes)
+        if change.gradient in ("", name)
+        and (change.excused is not None or change.points is not None)
+    )
+    return next(said, False)
+
+
+def points_by_gradient(changes: Sequence[Change]) -> dict[str, Fraction]:
+    """The points of gradients that the instructor set, and did not excuse afterwards."""
     return {
         change.gradient: change.points
         for change in changes
-        if change.gradient and change.points is not None and change.gradient not in excused
+        if change.gradient
+        and change.points is not None
+        and not _last_excuses(changes, change.gradient)
     }
 
 
@@ -81,7 +85,7 @@ def said_of(changes: Sequence[Change], cell: Record, names: Sequence[str]) -> It
     if dues := [change.due for change in whole if change.due]:
         late = ", and it is not counted as late" if cell["untimed"] else ""
         yield f"due {dues[-1]:%d %b %Y, %H:%M}{late}"
-    for gradient, points in points_by_gradient(changes, names).items():
+    for gradient, points in points_by_gradient(changes).items():
         yield f"{gradient}: {_points(points)}"
     if cell["status"] == Status.EXCUSED:
         yield "excused"

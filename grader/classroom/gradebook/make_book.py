@@ -10,11 +10,11 @@ from pathlib import Path
 import polars as pl
 from polars import col, lit, when
 
-from grader.classroom.gradebook.adjustments import NONE, Adjustments
-from grader.classroom.gradebook.book import Book, Held, Record, exact
+from grader.classroom.gradebook.adjustments import NONE, Adjustments, Change
+from grader.classroom.gradebook.book import Book, Cell, Record, exact
 from grader.classroom.gradebook.cells import CELL, DECIDED, cells_of, in_order, scored
 from grader.classroom.gradebook.codes import FOR_STUDENTS, Attempts, Role, Status
-from grader.classroom.gradebook.decided import decide, said_of
+from grader.classroom.gradebook.decided import decide, points_by_gradient, said_of
 from grader.classroom.gradebook.files import files_in
 from grader.classroom.gradebook.fitting import (
     awarded_in,
@@ -26,6 +26,9 @@ from grader.classroom.gradebook.rubric import Rubric
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Student
 from grader.classroom.run.results import Results
 from grader.classroom.run.settings import Versions
+
+Held = Mapping[Cell, Sequence[Change]]
+"""What the instructor decided on each cell of which anything was."""
 
 TOLD: dict[str, pl.DataType] = {
     "student": pl.UInt32(),
@@ -64,14 +67,14 @@ def make_book(
     with Results(path) as results:
         files = files_in(results, class_folder, rubric.course, sandboxes, versions)
     known = {student.id: student for student in class_folder.students}
-    ids = sorted({*known, *files["student"]})
-    students = [known.get(id_, Student(id_)) for id_ in ids]
-    places = {id_: place for place, id_ in enumerate(ids)}
-    whose = [places[id_] for id_ in files["student"]]
-    files = files.with_columns(pl.Series("student", whose, pl.UInt32))
+    students = [known.get(id_, Student(id_)) for id_ in sorted({*known, *files["student"]})]
+    places = {student.id: place for place, student in enumerate(students)}
+    whose = pl.Series("student", [places[id_] for id_ in files["student"]], pl.UInt32)
+    files = files.with_columns(whose)
 
     seen = files.filter(col("notebook").is_in(rubric.course.notebooks))
     handed_in = dict(seen.group_by("notebook").agg(col("student").n_unique()).iter_rows())
+    handed_in = {name: handed_in[name] for name in rubric.course.notebooks if name in handed_in}
     present = seen["student"].n_unique()
     named = {change.notebook for own in adjustments.values() for change in own}
     due = _due(rubric, handed_in, present, named | {*form.canvas_columns}, class_folder)
@@ -84,38 +87,26 @@ def make_book(
         for notebook in columns
         if (own := [each for each in fitting[id_] if each.notebook in ("", notebook)])
     }
-    graded = in_order(files.filter(col("notebook").is_in(due), error=""))
-    decided = pl.DataFrame(_decisions(held, rubric, graded), DECIDED)
-    counts = col("notebook").is_in(due)
-    role = when(counts).then(lit(Role.UNREADABLE)).otherwise(lit(Role.ELSEWHERE))
-    rest = files.filter(~counts | (col("error") != "")).with_columns(role=role)
-
-    def corrected(decided: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-        files = pl.concat([scored(graded, decided, rubric, attempts), rest], how="diagonal")
-        return files, cells_of(len(students), columns, files, decided)
-
-    files, cells = corrected(decided)
-    before = corrected(decided.clear())[1] if held else cells
-    cells = _with_words(held, cells, before, files, rubric)
+    files, cells = _tables(files, len(students), columns, held, rubric, attempts)
     remarks = {
         places[id_]: [each.comment for each in own if each.comment and not each.notebook]
         for id_, own in adjustments.items()
     }
     return Book(
-        class_folder,
-        path,
-        rubric,
-        form,
-        students,
-        columns,
-        {name: handed_in[name] for name in rubric.course.notebooks if name in handed_in},
-        present,
-        cells,
-        _people(files, cells, columns, remarks),
-        held,
-        awarded,
-        dict(sorted((+sandboxes).items())),
-        frozenset(versions),
+        class_folder=class_folder,
+        results=path,
+        rubric=rubric,
+        form=form,
+        students=students,
+        columns=columns,
+        handed_in=handed_in,
+        present=present,
+        cells=cells,
+        people=_people(files, cells, columns, remarks),
+        set_points={cell: points_by_gradient(own) for cell, own in held.items()},
+        awarded=awarded,
+        sandboxes=dict(sorted((+sandboxes).items())),
+        versions=frozenset(versions),
     )
 
 
@@ -142,10 +133,42 @@ def _due(
     return due or seen or every
 
 
+def _tables(
+    files: pl.DataFrame,
+    students: int,
+    columns: Mapping[str, Fraction],
+    held: Held,
+    rubric: Rubric,
+    attempts: Attempts,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The files with what they earn and their roles, and the cells with what was adjusted."""
+    due = col("notebook").is_in([*columns])
+    graded = in_order(files.filter(due, error=""))
+    role = when(due).then(lit(Role.UNREADABLE)).otherwise(lit(Role.ELSEWHERE))
+    rest = files.filter(~due | (col("error") != "")).with_columns(role=role)
+
+    def corrected(decided: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        files = pl.concat([scored(graded, decided, rubric, attempts), rest], how="diagonal")
+        return files, cells_of(students, columns, files, decided)
+
+    decided = pl.DataFrame(_decisions(held, rubric, graded), DECIDED)
+    files, cells = corrected(decided)
+    before = corrected(decided.clear())[1] if held else cells
+    number = files.filter(role=Role.COUNTS).select(*CELL, "number")
+    adjusted = decided.select(CELL)
+    for table in (cells, number, before):
+        adjusted = adjusted.join(
+            table, on=CELL, how="left", maintain_order="left", suffix="_before"
+        )
+    told = _told(held, adjusted, rubric)
+    cells = cells.join(told, on=CELL, how="left", maintain_order="left")
+    return files, cells.with_columns(col("adjusted", "comments").fill_null([]))
+
+
 def _decisions(held: Held, rubric: Rubric, graded: pl.DataFrame) -> list[Record]:
     """A row for each cell that the instructor decided on."""
     wanting = {where for where, own in held.items() if any(each.attempt for each in own)}
-    attempts: dict[tuple[int, str], list[HandedIn]] = defaultdict(list)
+    attempts: dict[Cell, list[HandedIn]] = defaultdict(list)
     if wanting:
         for *where, id_, path in graded.select(*CELL, "id", "path").iter_rows():
             if (cell := tuple(where)) in wanting:
@@ -153,38 +176,22 @@ def _decisions(held: Held, rubric: Rubric, graded: pl.DataFrame) -> list[Record]
     rows = []
     for cell, changes in held.items():
         row = decide(changes, cell[1], rubric) | dict(zip(CELL, cell, strict=True))
-        for change in changes:
-            if change.attempt:
-                row["wanted"] = named_file(attempts[cell], change, cell[1]).id
+        for change in [change for change in changes if change.attempt][-1:]:
+            row["wanted"] = named_file(attempts[cell], change, cell[1]).id
         rows.append(row)
     return rows
 
 
-def _with_words(
-    held: Held, cells: pl.DataFrame, before: pl.DataFrame, files: pl.DataFrame, rubric: Rubric
-) -> pl.DataFrame:
-    """The cells with the sentences of what was `adjusted`, and with the `comments`."""
-    number = files.filter(role=Role.COUNTS).select(*CELL, "number")
+def _told(held: Held, cells: pl.DataFrame, rubric: Rubric) -> pl.DataFrame:
+    """What was changed in each cell of `held`, and said of it; points are in units."""
     words = []
-    if held:
-        looked_at = pl.DataFrame(
-            list(held), {"student": pl.UInt32, "notebook": pl.String}, orient="row"
-        )
-        after = (
-            looked_at.join(cells, on=CELL, how="left", maintain_order="left")
-            .join(number, on=CELL, how="left", maintain_order="left")
-            .join(before, on=CELL, how="left", maintain_order="left", suffix="_before")
-        )
-        for cell, changes in zip(after.iter_rows(named=True), held.values(), strict=True):
-            exact(cell, "points", "points_before")
-            names = [name for _, name in rubric.course.gradients(cell["notebook"])]
-            comments = [each.comment for each in changes if each.comment and each.notebook]
-            words.append(
-                (cell["student"], cell["notebook"], list(said_of(changes, cell, names)), comments)
-            )
-    told = pl.DataFrame(words, TOLD, orient="row")
-    cells = cells.join(told, on=CELL, how="left", maintain_order="left")
-    return cells.with_columns(col("adjusted", "comments").fill_null([]))
+    for cell, changes in zip(cells.iter_rows(named=True), held.values(), strict=True):
+        exact(cell, "points", "points_before")
+        names = [name for _, name in rubric.course.gradients(cell["notebook"])]
+        adjusted = list(said_of(changes, cell, names))
+        comments = [each.comment for each in changes if each.comment and each.notebook]
+        words.append((cell["student"], cell["notebook"], adjusted, comments))
+    return pl.DataFrame(words, TOLD, orient="row")
 
 
 def _people(

@@ -77,7 +77,7 @@ class Book:
         """
         cells = self.cells.iter_rows(named=True)
         for student, row in zip(self.students, self.people.iter_rows(named=True), strict=True):
-            files = [exact(file, "earns", "kept") for file in row["files"]]
+            files = [_named(exact(file, "earns", "kept")) for file in row["files"]]
             own = [exact(each, "points", "max_points") for each in islice(cells, len(self.columns))]
             for cell in own:
                 here = [file for file in files if file["notebook"] == cell["notebook"]]
@@ -96,6 +96,11 @@ class Book:
                 "flags": [*row["kinds"], *[EARNED_NOTHING] * len(lost)],
                 "lost": lost,
             }
+
+
+def _named(file: Record) -> Record:
+    """The file with the `name` that its owner knows: folders may hold others' names."""
+    return file | {"name": file["path"].rpartition("/")[2]}
 
 
 def exact(record: Record, *names: str) -> Record:

@@ -44,6 +44,12 @@ DECIDED = {
 """What the instructor decided on a cell: see `decided.decide`."""
 
 
+_NEEDED_NO_MORE = (
+    *("untouched", "extra", "wanted", "due", "handed_in", "counts"),
+    *("moment", "modified", "attempt"),
+)
+
+
 def units(points: Fraction) -> int:
     """The points in units."""
     return round(points * UNIT)
@@ -132,7 +138,7 @@ def _chosen(files: pl.DataFrame, attempts: Attempts) -> pl.DataFrame:
     return files.with_columns(
         role=when("counts").then(lit(Role.COUNTS)).otherwise(lit(Role.SUPERSEDED)),
         why=when(named.is_not_null()).then(instructors).otherwise(why),
-    ).drop("untouched", "extra", "wanted", "due", "handed_in", "counts")
+    ).drop(*_NEEDED_NO_MORE)
 
 
 def cells_of(

@@ -20,7 +20,7 @@ from grader.classroom.run.settings import Versions
 from grader.program.course import Course
 
 FILE: dict[str, pl.DataType | type[pl.DataType]] = {
-    **dict.fromkeys(("id", "student", "path", "name", "notebook"), pl.String),
+    **dict.fromkeys(("id", "student", "path", "notebook"), pl.String),
     **dict.fromkeys(("outcomes", "error", "lost", "submitted"), pl.String),
     "late": pl.Boolean,
     "attempt": pl.Int64,
@@ -65,15 +65,14 @@ def files_in(
 
 def _row(line: Brief, course: Course, modified: float | None) -> tuple[Any, ...]:
     path = line.id if line.file == line.id else line.file
-    name = path.rpartition("/")[2]
-    notebook = line.notebook or _notebook_of(name, course)
+    notebook = line.notebook or _notebook_of(path.rpartition("/")[2], course)
     letters = {gradient.name: LETTERS[gradient.verdict] for gradient in line.gradients}
     asked = course.gradients(notebook) if notebook in course.notebooks else ()
     outcomes = "".join(letters.get(gradient, NOTHING) for _, gradient in asked)
     moment = datetime.fromisoformat(line.submitted).timestamp() if line.submitted else None
     words = outcomes, line.error or "", why_lost(line.gradients), line.submitted
     times = line.late, line.attempt, moment, modified
-    return line.id, line.student, path, name, notebook, *words, *times
+    return line.id, line.student, path, notebook, *words, *times
 
 
 def _notebook_of(name: str, course: Course) -> str:

@@ -72,7 +72,7 @@ def make_book(
     whose = pl.Series("student", [places[id_] for id_ in files["student"]], pl.UInt32)
     files = files.with_columns(whose)
 
-    seen = files.filter(col("notebook").is_in(rubric.course.notebooks))
+    seen = files.select(CELL).filter(col("notebook").is_in(rubric.course.notebooks))
     handed_in = dict(seen.group_by("notebook").agg(col("student").n_unique()).iter_rows())
     handed_in = {name: handed_in[name] for name in rubric.course.notebooks if name in handed_in}
     present = seen["student"].n_unique()
@@ -145,7 +145,11 @@ def _tables(
     due = col("notebook").is_in([*columns])
     graded = in_order(files.filter(due, error=""))
     role = when(due).then(lit(Role.UNREADABLE)).otherwise(lit(Role.ELSEWHERE))
-    rest = files.filter(~due | (col("error") != "")).with_columns(role=role)
+    rest = (
+        files.filter(~due | (col("error") != ""))
+        .with_columns(role=role)
+        .drop("moment", "modified", "attempt")
+    )
 
     def corrected(decided: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         files = pl.concat([scored(graded, decided, rubric, attempts), rest], how="diagonal")

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any
 
 from grader.classroom.gradebook.rubric import MOST, number_in
 from grader.classroom.intake.class_folder import Student
@@ -35,8 +35,6 @@ _SHOWN = 10
 """So many lines that cannot be used are named at once."""
 
 _DAY = len("2026-11-20")
-
-T = TypeVar("T")
 
 
 class UnusableAdjustment(UserError):
@@ -174,26 +172,13 @@ def _change(
     if said.keys() <= {"id", "notebook", "gradient"}:
         raise ValueError("it changes nothing: it has neither points nor anything else.")
     notebook, gradient = _place(said.get("notebook", ""), said.get("gradient", ""), course)
-    excused = _maybe(said, "excused", _yes)
-    if excused and "points" in said:
+    student = find(said["id"])
+    values = {name: read(said[name]) for name, read in _READ.items() if name in said}
+    if values.get("excused") and "points" in said:
         raise ValueError("points and excused contradict each other: who is excused has no points.")
     if gradient and (not_whole := {"due", "attempt"} & said.keys()):
         raise ValueError(f"{listed(sorted(not_whole))} cannot be said of one gradient.")
-    return Change(
-        where,
-        find(said["id"]),
-        notebook,
-        gradient,
-        _maybe(said, "points", _points),
-        excused,
-        _maybe(said, "due", read_due),
-        said.get("attempt", ""),
-        said.get("comment", ""),
-    )
-
-
-def _maybe(said: Mapping[str, str], name: str, parse: Callable[[str], T]) -> T | None:
-    return parse(said[name]) if name in said else None
+    return Change(where, student, notebook, gradient, **values)
 
 
 def _place(notebook: str, gradient: str, course: Course) -> tuple[str, str]:
@@ -248,3 +233,12 @@ def read_due(text: str) -> datetime:
             "2026-11-20T18:00+01:00."
         ) from None
     return moment.replace(hour=23, minute=59, second=59) if len(text) <= _DAY else moment
+
+
+_READ: Mapping[str, Callable[[str], Any]] = {
+    "points": _points,
+    "excused": _yes,
+    "due": read_due,
+    "attempt": str,
+    "comment": str,
+}

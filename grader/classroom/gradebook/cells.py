@@ -164,20 +164,14 @@ def cells_of(
     excused, came = col("excused").fill_null(False), col("earns").is_not_null()
     whole, given = col("points"), col("given")
     limit = pl.coalesce("most", "worth")
-    awarded = whole.is_not_null() | given.is_not_null()
     points = when(whole.is_not_null()).then(pl.min_horizontal(whole, limit))
-    status = (
-        when(excused)
-        .then(lit(Status.EXCUSED))
-        .when(came & col("late"))
-        .then(lit(Status.LATE))
-        .when(came)
-        .then(lit(Status.GRADED))
-        .when(awarded)
-        .then(lit(Status.AWARDED))
-        .when(col("unreadable") > 0)
-        .then(lit(Status.UNREADABLE))
-        .otherwise(lit(Status.MISSING))
+    status = pl.coalesce(
+        when(excused).then(lit(Status.EXCUSED)),
+        when(came & col("late")).then(lit(Status.LATE)),
+        when(came).then(lit(Status.GRADED)),
+        when(whole.is_not_null() | given.is_not_null()).then(lit(Status.AWARDED)),
+        when(col("unreadable") > 0).then(lit(Status.UNREADABLE)),
+        lit(Status.MISSING),
     )
     return cells.select(
         *CELL,

@@ -12,7 +12,7 @@ from polars import col, lit, when
 
 from grader.classroom.gradebook.adjustments import NONE, Adjustments, Change
 from grader.classroom.gradebook.book import Book, Cell, Record, exact
-from grader.classroom.gradebook.cells import CELL, DECIDED, cells_of, in_order, scored
+from grader.classroom.gradebook.cells import CELL, DECIDED, GRADED, cells_of, in_order, scored
 from grader.classroom.gradebook.codes import FOR_STUDENTS, Attempts, Role, Status
 from grader.classroom.gradebook.decided import decide, points_by_gradient, said_of
 from grader.classroom.gradebook.files import files_in
@@ -213,20 +213,14 @@ def _people(
         late=is_[Status.LATE],
         missing=is_[Status.MISSING],
         partly=(~col("graded") & (status != Status.EXCUSED)).any(),
-        status=when(is_[Status.LATE])
-        .then(lit(Status.LATE))
-        .when(is_[Status.GRADED])
-        .then(lit(Status.GRADED))
-        .when(is_[Status.AWARDED])
-        .then(lit(Status.AWARDED))
-        .when((status == Status.EXCUSED).all())
-        .then(lit(Status.EXCUSED))
-        .otherwise(lit(Status.MISSING)),
+        status=pl.coalesce(
+            *(when(is_[each]).then(lit(each)) for each in (Status.LATE, *GRADED)),
+            when((status == Status.EXCUSED).all()).then(lit(Status.EXCUSED)),
+            lit(Status.MISSING),
+        ),
         adjusted=((col("adjusted").list.len() > 0) | (col("comments").list.len() > 0)).any(),
         untimed=col("untimed").any(),
     )
-    place = {notebook: number for number, notebook in enumerate(columns)}
-    rank = {role: number for number, role in enumerate(Role)}
     untouched = col("adjusted").list.len() == 0
     files = (
         files.join(cells.select(*CELL, "status", "adjusted"), on=CELL, how="left")
@@ -241,11 +235,12 @@ def _people(
         )
         .sort(
             "student",
-            col("notebook").replace_strict(place, default=len(place), return_dtype=pl.Int64),
-            col("role").replace_strict(rank, return_dtype=pl.Int64),
+            col("notebook").cast(pl.Enum([*columns]), strict=False),
+            col("role").cast(pl.Enum(Role)),
             "notebook",
             -col("number"),
             "id",
+            nulls_last=True,
         )
         .drop("status", "adjusted", "missing", "number")
     )

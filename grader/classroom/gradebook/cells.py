@@ -41,7 +41,7 @@ DECIDED = {
     "given": pl.Int64,
     "points": pl.Int64,
 }
-"""What the instructor decided on a cell: see `decided.decide`."""
+"""What the instructor decided on a cell: see `decided.decide`; `wanted` is the file that counts."""
 
 
 _NEEDED_NO_MORE = (

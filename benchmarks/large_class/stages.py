@@ -10,8 +10,9 @@ from pathlib import Path
 
 from benchmarks.grade_command.goals import at_most
 from grader.classroom.gradebook import comparison, comparison_text
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import Book, render
+from grader.classroom.gradebook.write import render
 from grader.classroom.intake.class_folder import ClassFolder
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.run.class_run import Run
@@ -63,7 +64,7 @@ def go_on(folder: Path) -> None:
 def write(folder: Path, class_folder: ClassFolder) -> None:
     """Write the gradebook."""
     with stage("the gradebook written"):
-        render(Book(class_folder, folder / "out" / RESULTS, Rubric()), folder / "out")
+        render(make_book(class_folder, folder / "out" / RESULTS, Rubric()), folder / "out")
 
 
 def _find_nothing_to_grade(class_folder: ClassFolder, results: Results) -> None:

@@ -9,7 +9,7 @@ from grader.user_error import UserError
 PACKAGES = {
     "author": ("ipykernel", "jupytext", "nbclient", "nbformat"),
     "dask": ("distributed",),
-    "grade": ("filelock", "msgspec", "yaml"),
+    "grade": ("filelock", "msgspec", "polars", "yaml"),
 }
 """The modules of each extra that `pyproject.toml` names."""
 

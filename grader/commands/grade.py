@@ -17,7 +17,7 @@ import click
 from click.core import ParameterSource
 
 from grader.classroom.class_settings import REMEMBERED, SETTINGS, read_settings, write_settings
-from grader.classroom.gradebook.make_cell import Attempts
+from grader.classroom.gradebook.codes import Attempts
 from grader.classroom.gradebook.platform_form import Scale
 from grader.classroom.gradebook.rubric import example_rubric as example_rubric_of
 from grader.classroom.intake.class_folder import ClassFolder
@@ -208,8 +208,7 @@ def _grade(order: Order, context: click.Context) -> int:
     require("grade", "grader grade")
     if order.scheduler is not None:
         require("dask", "grader grade --scheduler")
-    from grader.classroom.gradebook.make_table import awarded_in, refuse_early
-    from grader.classroom.gradebook.write import Book, render
+    from grader.classroom.gradebook.fitting import refuse_early
     from grader.classroom.intake.class_reader import read_class
     from grader.classroom.run import out_folder
 
@@ -240,7 +239,7 @@ def _grade(order: Order, context: click.Context) -> int:
         return exit_codes.UNREADABLE
     form = platform_form_of(order.scale, order.canvas_column, course, class_folder.roster)
     adjustments = adjustments_of(order.out, order.adjustments, course, class_folder.students)
-    refuse_early(adjustments, points, class_folder.handed_in, awarded_in(order.out / RESULTS))
+    refuse_early(adjustments, points, class_folder.handed_in, order.out / RESULTS)
     with out_folder.claimed(order.out):
         given = {name for name in ("seed", "timeout") if getattr(order, name) is not None}
         with Results(order.out / RESULTS, change=True) as results:
@@ -270,33 +269,29 @@ def _grade(order: Order, context: click.Context) -> int:
                 )
         try:
             with _writing(order.quiet):
-                book = render(
-                    Book(
-                        class_folder,
-                        order.out / RESULTS,
-                        points,
-                        Attempts(order.attempts),
-                        adjustments,
-                        form,
-                    ),
-                    order.out,
-                    order.junitxml,
-                )
+                # Only now, since Polars is not needed before.
+                from grader.classroom.gradebook.make_book import make_book
+                from grader.classroom.gradebook.write import render
+
+                attempts = Attempts(order.attempts)
+                results_of_all = order.out / RESULTS
+                book = make_book(class_folder, results_of_all, points, attempts, adjustments, form)
+                written = render(book, order.out, order.junitxml)
         except KeyboardInterrupt:
             complain(
                 "Stopped before all tables and pages were written. All results are kept: the same "
                 "command writes the rest."
             )
             raise
-        for said in book.notices:
+        for said in written.notices:
             tell(said)
-        if book.changed:
-            complain(book.changed)
+        if written.changed:
+            complain(written.changed)
     if not order.quiet:
-        say_sentences(_summary(settings, class_folder, run.tally, book, seconds))
+        say_sentences(_summary(settings, class_folder, run.tally, written, seconds))
     if run.tally.unreadable < run.tally.total:
-        if order.quiet and book.unreadable:
-            complain(_not_graded(book))
+        if order.quiet and written.unreadable:
+            complain(_not_graded(written))
         return exit_codes.PASSED
     complain(f"No file could be graded. {run.tally.reason}")
     return exit_codes.UNREADABLE
@@ -370,19 +365,19 @@ def _writing(quiet: bool) -> AbstractContextManager[object]:
     return Console(no_color=not has_colour()).status("writing the gradebook")
 
 
-def _not_graded(book: Written) -> str:
-    names = listed(map(printable, book.unreadable), most=MOST_NAMED)
+def _not_graded(written: Written) -> str:
+    names = listed(map(printable, written.unreadable), most=MOST_NAMED)
     return f"Could not be graded: {names}. The report says why."
 
 
 def _summary(
-    settings: Settings, class_folder: ClassFolder, tally: Tally, book: Written, seconds: float
+    settings: Settings, class_folder: ClassFolder, tally: Tally, written: Written, seconds: float
 ) -> str:
     present = {item.student for item in class_folder.handed_in}
     files, students = counted(tally.total, "file"), counted(len(present), "student")
-    lines = [f"{files} of {students}.", ", ".join(f"{what}: {n}" for what, n in book.figures)]
-    if book.unreadable:
-        lines.append(_not_graded(book))
+    lines = [f"{files} of {students}.", ", ".join(f"{what}: {n}" for what, n in written.figures)]
+    if written.unreadable:
+        lines.append(_not_graded(written))
     if tally.kept:
         lines.append(f"{counted(tally.kept, 'file')} had been done by an earlier run.")
     if tally.fresh:
@@ -390,5 +385,5 @@ def _summary(
         lines.append(f"{counted(tally.fresh, 'file')} done in {as_clock(seconds)}{rate}.")
     if settings.sandbox == "none":
         lines.append("Students' code ran without a sandbox.")
-    lines.append(f"The gradebook: {printable(str(book.index))}, and grades.csv beside report/.")
+    lines.append(f"The gradebook: {printable(str(written.index))}, and grades.csv beside report/.")
     return "\n".join(lines) + "\n"

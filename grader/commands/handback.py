@@ -45,14 +45,14 @@ def handback(gradebook: Path, form: str, out: Path | None, replace: bool) -> Non
     The exit code is 0, or 2 if no page could be handed back, and a sentence says why.
     """
     from grader.classroom.handback.recipients import read_recipients, refuse_stale
-    from grader.classroom.handback.write import CONVENTIONS, Form, hand_back
+    from grader.classroom.handback.write import PLATFORMS, Form, hand_back
     from grader.classroom.run.out_folder import UnfitFolder, claimed, convention_of
 
     wanted = Form(form)
     convention = convention_of(gradebook)
-    if CONVENTIONS.get(wanted, convention) != convention:
+    if wanted in PLATFORMS and (needed := PLATFORMS[wanted][0]) != convention:
         raise UnfitFolder(
-            f"{printable(str(gradebook))} was not made from a {CONVENTIONS[wanted]}, but from: "
+            f"{printable(str(gradebook))} was not made from a {needed}, but from: "
             f"{printable(convention)}. The platform knows its own names only: see --for folder."
         )
     where = out or gradebook / f"handback-{form}"
@@ -67,5 +67,5 @@ def handback(gradebook: Path, form: str, out: Path | None, replace: bool) -> Non
     into = where / files[0] if len(files) == 1 else where
     say_sentences(f"{students:,} of {counted(len(people), 'student')}: {printable(str(into))}.\n")
     say_sentences(f"{_NEXT[form]}\n")
-    if len(files) > 1 and wanted in CONVENTIONS:
+    if len(files) > 1 and wanted in PLATFORMS:
         say_sentences(f"{_SEVERAL}\n")

@@ -11,8 +11,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from corpus.readers.lecture_course import COURSE
 from docs.building.samples import reports
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import Book, render
+from grader.classroom.gradebook.write import render
 from grader.reports import html
 from tests.browser.test_class_report import opened
 from tests.helpers.axe import Complaints, complaints
@@ -41,7 +42,7 @@ MOST_STOPS = 150
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class")
     made = make_class(40, hostile=False)
-    book = render(Book(made.folder, made.write(folder / "r.jsonl"), Rubric()), folder)
+    book = render(make_book(made.folder, made.write(folder / "r.jsonl"), Rubric()), folder)
     return book.index.parent
 
 

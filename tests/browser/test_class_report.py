@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from corpus.readers.places import PROJECT
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import Book, render
+from grader.classroom.gradebook.write import render
 from tests.browser.lab import PATIENCE
 from tests.helpers.chromium import photograph
 from tests.helpers.made_class import make_class
@@ -25,7 +26,7 @@ STUDENTS = 300
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class")
     made = make_class(STUDENTS)
-    return render(Book(made.folder, made.write(folder / "r.jsonl"), Rubric()), folder).index
+    return render(make_book(made.folder, made.write(folder / "r.jsonl"), Rubric()), folder).index
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.gradebook.table import OUTCOMES
+from grader.classroom.gradebook.codes import OUTCOMES
 from grader.classroom.intake.class_folder import ClassFolder, HandedIn, Roster, Student
 from grader.classroom.run.line import Line, read_line
 from grader.classroom.run.results import Results

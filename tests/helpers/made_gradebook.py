@@ -7,8 +7,9 @@ from pathlib import Path
 
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import NONE, Adjustments
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import Book, render
+from grader.classroom.gradebook.write import render
 from grader.classroom.intake.class_reader import read_class
 from grader.classroom.run.results import RESULTS
 from tests.helpers.lines import graded, journal
@@ -46,5 +47,5 @@ def gradebook_of(
         for item in found.handed_in
     ]
     results = journal(out / RESULTS, lines, found.convention)
-    render(Book(found, results, Rubric(), adjustments=adjustments), out)
+    render(make_book(found, results, Rubric(), adjustments=adjustments), out)
     return out

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any
 
-from grader.classroom.gradebook.rubric import MOST, Rubric, number_in, points_text
+from grader.classroom.gradebook.rubric import MOST, number_in
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.csv_file import read_csv_file
 from grader.classroom.notebook_called import notebook_called
 from grader.classroom.spreadsheet import unescaped
 from grader.close_names import did_you_mean, nearest
-from grader.printable import listed, printable, there_are
+from grader.printable import listed, printable
 from grader.program.course import Course
 from grader.submission.notebook_file import shown
 from grader.user_error import UserError
@@ -35,8 +35,6 @@ _SHOWN = 10
 """So many lines that cannot be used are named at once."""
 
 _DAY = len("2026-11-20")
-
-T = TypeVar("T")
 
 
 class UnusableAdjustment(UserError):
@@ -78,54 +76,6 @@ Adjustments = Mapping[str, tuple[Change, ...]]
 """All changes that hold, by student, in the order of the file."""
 
 NONE: Adjustments = MappingProxyType({})
-
-Awarded = Mapping[str, Fraction]
-"""Out of how many points those were given that a change sets, by `Change.key`."""
-
-NONE_AWARDED: Awarded = MappingProxyType({})
-
-
-def unfit(
-    change: Change,
-    most: Mapping[str, Fraction],
-    rubric: Rubric,
-    awarded: Awarded = NONE_AWARDED,
-) -> str:
-    """Why a change is not about a gradebook of these notebooks, as a sentence; or "".
-
-    `most` are the gradebook's notebooks with their points; `rubric` says those of a gradient.
-    """
-    if change.notebook and change.notebook not in most:
-        return f"{change.notebook} is not in this gradebook; {there_are(most)}."
-    if change.points is None:
-        return ""
-    if not change.notebook and len(most) > 1:
-        return f"of which notebook are the points? There are {listed(most)}."
-    limit = awarded.get(change.key, out_of(change, most, rubric))
-    if change.points <= limit:
-        return ""
-    notebook = change.notebook or next(iter(most))
-    what = f"{change.gradient} in {notebook}" if change.gradient else notebook
-    return f"{points_text(change.points)} are more points than the {points_text(limit)} of {what}."
-
-
-def out_of(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> Fraction:
-    """The most that what a change is about can earn."""
-    notebook = change.notebook or next(iter(most))
-    if not change.gradient:
-        return most[notebook]
-    asked = rubric.course.gradients(notebook)
-    return next(rubric.worth(*each) for each in asked if each[1] == change.gradient)
-
-
-def in_share(
-    change: Change, most: Mapping[str, Fraction], rubric: Rubric, awarded: Awarded
-) -> Change:
-    """The change with points that are the same share of today's most as they were of the first."""
-    given = awarded.get(change.key)
-    if change.points is None or not given or (now := out_of(change, most, rubric)) == given:
-        return change
-    return replace(change, points=rubric.total(change.points * now / given))
 
 
 def read_adjustments(path: Path, course: Course, students: Iterable[Student]) -> Adjustments:
@@ -222,26 +172,13 @@ def _change(
     if said.keys() <= {"id", "notebook", "gradient"}:
         raise ValueError("it changes nothing: it has neither points nor anything else.")
     notebook, gradient = _place(said.get("notebook", ""), said.get("gradient", ""), course)
-    excused = _maybe(said, "excused", _yes)
-    if excused and "points" in said:
+    student = find(said["id"])
+    values = {name: read(said[name]) for name, read in _READ.items() if name in said}
+    if values.get("excused") and "points" in said:
         raise ValueError("points and excused contradict each other: who is excused has no points.")
     if gradient and (not_whole := {"due", "attempt"} & said.keys()):
         raise ValueError(f"{listed(sorted(not_whole))} cannot be said of one gradient.")
-    return Change(
-        where,
-        find(said["id"]),
-        notebook,
-        gradient,
-        _maybe(said, "points", _points),
-        excused,
-        _maybe(said, "due", read_due),
-        said.get("attempt", ""),
-        said.get("comment", ""),
-    )
-
-
-def _maybe(said: Mapping[str, str], name: str, parse: Callable[[str], T]) -> T | None:
-    return parse(said[name]) if name in said else None
+    return Change(where, student, notebook, gradient, **values)
 
 
 def _place(notebook: str, gradient: str, course: Course) -> tuple[str, str]:
@@ -296,3 +233,12 @@ def read_due(text: str) -> datetime:
             "2026-11-20T18:00+01:00."
         ) from None
     return moment.replace(hour=23, minute=59, second=59) if len(text) <= _DAY else moment
+
+
+_READ: Mapping[str, Callable[[str], Any]] = {
+    "points": _points,
+    "excused": _yes,
+    "due": read_due,
+    "attempt": str,
+    "comment": str,
+}

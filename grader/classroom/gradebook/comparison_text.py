@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from fractions import Fraction
 
 from rich.cells import cell_len
 
-from grader.classroom.gradebook.comparison import Comparison, MistakeChange, Moved
+from grader.classroom.gradebook.comparison import Comparison, Record, gain
 from grader.classroom.gradebook.report.mistakes import in_words
 from grader.classroom.gradebook.rubric import points_text
 from grader.printable import counted, listed, printable
@@ -26,18 +26,18 @@ FORMAT_VERSION = 1
 def as_text(comparison: Comparison, everything: bool = False) -> str:
     """The comparison for a terminal; the longest lists are cut unless everything is asked for."""
     most = None if everything else MOST_ROWS
-    names = {**comparison.old.names, **comparison.new.names}
-    lines = [*_summary(comparison, names)]
+    names = comparison.names
+    lines = [*_summary(comparison)]
     moved = [_moved_row(each, names) for each in comparison.moved]
     lines += _table("Who moved, most points first", moved, most)
-    changes = comparison.changes
-    for title, some in (
-        ("Mistakes that went", [each for each in changes if not each.after]),
-        ("Mistakes that came", [each for each in changes if not each.before]),
-        ("Mistakes that more or fewer students make", [e for e in changes if e.before and e.after]),
-    ):
-        lines += _table(title, [_change_row(change) for change in some], most)
-    if not comparison.values_known and any(change.title == _VALUE for change in changes):
+    sorts: dict[str, list[Record]] = {"went": [], "came": [], "more or fewer students make": []}
+    for each in comparison.mistakes:
+        sort = "more or fewer students make" if each["before"] and each["after"] else "went"
+        sorts[sort if each["before"] else "came"].append(each)
+    for sort, mistakes in sorts.items():
+        lines += _table(f"Mistakes that {sort}", [*map(_mistake_row, mistakes)], most)
+    titles = {each["title"] for each in comparison.mistakes}
+    if not comparison.values_known and _VALUE in titles:
         lines += [
             "",
             "The gradebooks have different hidden networks (--seed): wrong values without a "
@@ -49,10 +49,10 @@ def as_text(comparison: Comparison, everything: bool = False) -> str:
 _VALUE = "a wrong value"
 
 
-def _summary(comparison: Comparison, names: Mapping[str, str]) -> Iterator[str]:
-    more = sum(each.by > 0 for each in comparison.moved)
-    fewer = sum(each.by < 0 for each in comparison.moved)
-    excused = sum(None in (each.before, each.after) for each in comparison.moved)
+def _summary(comparison: Comparison) -> Iterator[str]:
+    more = sum(gain(each) > 0 for each in comparison.moved)
+    fewer = sum(gain(each) < 0 for each in comparison.moved)
+    excused = sum(None in (each["before"], each["after"]) for each in comparison.moved)
     others = len(comparison.moved) - more - fewer - excused
     if comparison.left and comparison.joined and not (comparison.moved or comparison.same):
         yield (
@@ -67,12 +67,14 @@ def _summary(comparison: Comparison, names: Mapping[str, str]) -> Iterator[str]:
     )
     for students, where in ((comparison.left, "old"), (comparison.joined, "new")):
         if students:
-            who = listed((_called(each, names) for each in students), most=MOST_GRADIENTS)
+            who = listed(
+                (_called(each, comparison.names) for each in students), most=MOST_GRADIENTS
+            )
             yield f"Only for the {where} gradebook: {who}."
-    before, after = comparison.old.shares, comparison.new.shares
+    before, after = comparison.shares["old"], comparison.shares["new"]
     if before and after:
-        words = zip(("right", "wrong", "not yet done"), before, after, strict=True)
-        said = (f"{_percent(b)} → {_percent(a)} {word}" for word, b, a in words)
+        words = {"right": "right", "wrong": "wrong", "todo": "not yet done"}
+        said = (f"{_percent(before[n])} → {_percent(after[n])} {words[n]}" for n in words)
         yield f"Of all gradients handed in: {', '.join(said)}."
 
 
@@ -80,18 +82,18 @@ def _percent(share: Fraction) -> str:
     return f"{float(share) * 100:.0f} %"
 
 
-def _moved_row(each: Moved, names: Mapping[str, str]) -> list[str]:
+def _moved_row(each: Record, names: Mapping[str, str]) -> list[str]:
     said = [
         f"{word} {listed((name for _, name in gradients), most=MOST_GRADIENTS)}"
-        for word, gradients in (("now right:", each.gained), ("no longer:", each.lost))
+        for word, gradients in (("now right:", each["gained"]), ("no longer:", each["lost"]))
         if gradients
     ]
-    said += [f"not handed in again: {listed(map(number_of, each.absent))}"] if each.absent else []
-    said += ["adjusted by the instructor"] if each.adjusted else []
-    before, after = (
-        "excused" if points is None else points_text(points) for points in (each.before, each.after)
-    )
-    return [_called(each.student, names), f"{before} → {after}", printable("; ".join(said))]
+    if absent := each["absent"]:
+        said.append(f"not handed in again: {listed(map(number_of, absent))}")
+    said += ["adjusted by the instructor"] if each["adjusted"] else []
+    points = (each["before"], each["after"])
+    before, after = ("excused" if each is None else points_text(each) for each in points)
+    return [_called(each["student"], names), f"{before} → {after}", printable("; ".join(said))]
 
 
 def _called(student: str, names: Mapping[str, str]) -> str:
@@ -99,12 +101,12 @@ def _called(student: str, names: Mapping[str, str]) -> str:
     return printable(f"{name} ({student})" if name and name != student else student)
 
 
-def _change_row(change: MistakeChange) -> list[str]:
-    notebook, name = change.gradient
+def _mistake_row(mistake: Record) -> list[str]:
+    notebook, name = mistake["gradient"]
     return [
         printable(f"{name} ({number_of(notebook)})"),
-        f"{change.before:,} → {change.after:,}",
-        printable(in_words(change.title)),
+        f"{mistake['before']:,} → {mistake['after']:,}",
+        printable(in_words(mistake["title"])),
     ]
 
 
@@ -127,18 +129,6 @@ def as_json(comparison: Comparison) -> str:
 
     A gradient is [notebook, name].
     """
-    shares = {
-        name: book.shares and dict(zip(("right", "wrong", "todo"), book.shares, strict=True))
-        for name, book in (("old", comparison.old), ("new", comparison.new))
-    }
-    document = {
-        "format": FORMAT_VERSION,
-        "shares": shares,
-        "same": comparison.same,
-        "left": comparison.left,
-        "joined": comparison.joined,
-        "moved": [asdict(each) for each in comparison.moved],
-        "mistakes": [asdict(change) for change in comparison.changes],
-        "values_known": comparison.values_known,
-    }
+    names = [each.name for each in fields(comparison) if each.name != "names"]
+    document = {"format": FORMAT_VERSION} | {name: getattr(comparison, name) for name in names}
     return json.dumps(document, indent=2, allow_nan=False, default=float) + "\n"

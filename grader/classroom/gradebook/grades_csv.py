@@ -10,9 +10,10 @@ from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 
+from grader.classroom.gradebook.book import Book, Record
+from grader.classroom.gradebook.codes import Status
 from grader.classroom.gradebook.platform_form import Scale
 from grader.classroom.gradebook.rubric import points_text
-from grader.classroom.gradebook.table import Cell, Row, Status, Table
 from grader.classroom.spreadsheet import FOR_EXCEL, CsvForm, beginning_escaped, escaped
 from grader.printable import counted, printable, visible
 from grader.whole_file import whole_file
@@ -59,72 +60,70 @@ def write_csv(path: Path, rows: Iterable[Sequence[str]], form: CsvForm = FOR_EXC
         text.detach()  # it flushes, and leaves closing to `whole_file`
 
 
-def write_grades(table: Table, path: Path, scale: Scale = "platform") -> None:
+def write_grades(book: Book, path: Path) -> None:
     """Write the gradebook; a notebook that is missing has 0 points and says so under `status`.
 
     Where points are scaled to a number, it has the grade as well.
     """
+    scale = book.form.scale
     header = ["id", "name", "email"]
-    for column in table.columns:
-        header += [column.notebook, f"{column.notebook} max"]
+    for notebook in book.columns:
+        header += [notebook, f"{notebook} max"]
     header += ["total", "total max"]
     header += ["grade", "grade max"] if isinstance(scale, Fraction) else []
     header += ["status", "late", "flags", "flag kinds"]
     header += ["superseded files", "attempts", "adjusted", "comment"]
-    write_csv(path, chain([header], (_cells(row, scale) for row in table.rows)))
+    write_csv(path, chain([header], (_cells(row, scale) for row in book.rows())))
 
 
-def _cells(row: Row, scale: Scale) -> list[str]:
-    cells = [id_cell(row.student.id), text_cell(row.student.name), id_cell(row.student.email)]
-    for cell in row.cells:
-        cells += [points_text(cell.points), points_text(cell.max_points)]
-    late = [cell.column.notebook for cell in row.cells if cell.status is Status.LATE]
-    kinds = Counter(row.flags)
-    adjusted = [f"{c.column.notebook}: {', '.join(c.adjusted)}" for c in row.cells if c.adjusted]
-    grade = []
+def _cells(row: Record, scale: Scale) -> list[str]:
+    student, most = row["student"], row["max_points"]
+    cells = [id_cell(student.id), text_cell(student.name), id_cell(student.email)]
+    for each in (*row["cells"], row):
+        cells += [points_text(each["points"]), points_text(each["max_points"])]
     if isinstance(scale, Fraction):
-        most = row.max_points
-        grade = [points_text(round(row.points / most * scale, 2)) if most else ""]
-        grade.append(points_text(scale))
+        cells.append(points_text(round(row["points"] / most * scale, 2)) if most else "")
+        cells.append(points_text(scale))
+    late = [cell["notebook"] for cell in row["cells"] if cell["status"] == Status.LATE]
+    kinds = Counter[str](row["flags"])
+    adjusted = [
+        f"{c['notebook']}: {', '.join(c['adjusted'])}" for c in row["cells"] if c["adjusted"]
+    ]
+    attempts = [attempts_text(cell) for cell in row["cells"] if cell["superseded"]]
     return [
         *cells,
-        points_text(row.points),
-        points_text(row.max_points),
-        *grade,
         status_text(row),
         text_cell(" ".join(late)),
-        str(len(row.flags)),
+        str(len(row["flags"])),
         text_cell(" ".join(f"{kind}:{number}" for kind, number in sorted(kinds.items()))),
-        str(sum(len(cell.superseded) for cell in row.cells)),
-        text_cell("; ".join(attempts_text(cell) for cell in row.cells if cell.superseded)),
+        str(row["others"]),
+        text_cell("; ".join(attempts)),
         text_cell("; ".join(adjusted)),
         own_cell(" ".join(comments(row))),
     ]
 
 
-def attempts_text(cell: Cell) -> str:
+def attempts_text(cell: Record) -> str:
     """Which of several files was taken and which were not, each with what it earns."""
-    files = [*([cell.counts] if cell.counts else []), *cell.superseded]
-    taken, *others = (f"{file.path} ({points_text(cell.earns[file.id])})" for file in files)
-    return f"{cell.column.notebook}: taken {taken}, {cell.why}; not {', '.join(others)}"
+    files = [cell["counts"], *cell["superseded"]]
+    taken, *others = (f"{file['path']} ({points_text(file['earns'])})" for file in files)
+    return f"{cell['notebook']}: taken {taken}, {cell['why']}; not {', '.join(others)}"
 
 
-def comments(row: Row) -> list[str]:
+def comments(row: Record) -> list[str]:
     """The instructor's comments on a student, each once."""
-    return list(dict.fromkeys((*row.comments, *(c for cell in row.cells for c in cell.comments))))
+    on_cells = (comment for cell in row["cells"] for comment in cell["comments"])
+    return list(dict.fromkeys((*row["comments"], *on_cells)))
 
 
-def status_text(row: Row) -> str:
+def status_text(row: Record) -> str:
     """The status of all notebooks in a few words: "graded", or "late 01_...; missing 02_..."."""
-    by_status: dict[Status, list[str]] = {}
-    for cell in row.cells:
-        by_status.setdefault(cell.status, []).append(cell.column.notebook)
-    if len(by_status) == 1:
-        said = [str(next(iter(by_status)))]
-    else:
-        said = [
-            f"{status} {' '.join(by_status[status])}" for status in Status if status in by_status
-        ]
-    if others := sum(bool(file.error) for file in row.elsewhere):
+    notebooks: dict[str, list[str]] = {}
+    for cell in row["cells"]:
+        notebooks.setdefault(cell["status"], []).append(cell["notebook"])
+    said = [" ".join([status, *notebooks[status]]) for status in Status if status in notebooks]
+    if len(notebooks) == 1:
+        said = [*notebooks]
+    if others := sum(bool(file["error"]) for file in row["elsewhere"]):
         said.append(counted(others, "unreadable file"))
     return "; ".join(said)

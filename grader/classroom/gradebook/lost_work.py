@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from grader.classroom.gradebook.table import FileResult
 from grader.classroom.notices import Notice
 from grader.classroom.run.line import Line, Outline
 from grader.printable import listed
@@ -29,21 +29,21 @@ def why_lost(gradients: Sequence[Outline]) -> str:
     return "stopped" if Outcome.ERROR in outcomes <= {Outcome.ERROR, Outcome.TODO} else ""
 
 
-def about_lost(file: FileResult, line: Line | None) -> Notice:
+def about_lost(file: Mapping[str, Any], line: Line | None) -> Notice:
     """The notice on such a file; `line` is that of the results where it was graded."""
     if line is None or line.report is None:
-        return Notice("unreadable", said=file.error)
+        return Notice("unreadable", said=file["error"])
     verdicts = line.report.verdicts
-    if file.lost == "stopped":
+    if file["lost"] == "stopped":
         first = next(verdict for verdict in verdicts if verdict.outcome is Outcome.ERROR)
-        return Notice(file.lost, said=wording.in_short(first))
-    reasons = [verdict.reasons[0] for verdict in verdicts if verdict.why == file.lost]
+        return Notice(file["lost"], said=wording.in_short(first))
+    reasons = [verdict.reasons[0] for verdict in verdicts if verdict.why == file["lost"]]
     cells = dict.fromkeys(str(reason["cell"]) for reason in reasons)
     return Notice(
-        file.lost,
+        file["lost"],
         lost=len(reasons),
         of=len(verdicts),
-        cells=listed(cells, most=3) if file.lost == "in-another-cell" else next(iter(cells)),
+        cells=listed(cells, most=3) if file["lost"] == "in-another-cell" else next(iter(cells)),
         name=dict(reasons[0].arguments).get("name"),
         meant=dict(reasons[0].arguments).get("meant"),
     )

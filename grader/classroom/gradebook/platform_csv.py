@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from grader.classroom.gradebook.book import Book, Record
+from grader.classroom.gradebook.codes import NOTHING, OUTCOMES, Status
 from grader.classroom.gradebook.grades_csv import comments, id_cell, own_cell, text_cell, write_csv
 from grader.classroom.gradebook.platform_form import (
-    AS_THEY_ARE,
     CANVAS_COLUMNS,
     CANVAS_OPTIONAL,
     MAXIMUM,
     MOODLE_COLUMNS,
     POINTS_POSSIBLE,
-    Assignment,
-    PlatformForm,
-    assignments,
-    factor,
-    graded_text,
+    column_for,
     is_canvas_export,
     is_moodle_worksheet,
     is_points_possible,
     letters,
     maximum_in,
-    target,
+    own_column,
+    refuse_shared,
 )
 from grader.classroom.gradebook.rubric import points_text
-from grader.classroom.gradebook.table import OUTCOMES, Cell, Row, Status, Table
-from grader.classroom.intake.class_folder import ClassFolder, Roster, Student
-from grader.classroom.intake.platform_layouts import CANVAS
+from grader.classroom.intake.class_folder import Roster, Student
+from grader.classroom.intake.platform_layouts import CANVAS, MOODLE
+from grader.classroom.notices import Note, Notice
+from grader.printable import listed, printable
 from grader.reports import wording
 from grader.verdict import EARNS_POINTS
 
@@ -50,25 +50,86 @@ _MOST_NAMED = 8
 # byte-order mark but where the platform's own file had one: these files are read by programs.
 
 
-def write_canvas(
-    table: Table, class_folder: ClassFolder, path: Path, form: PlatformForm = AS_THEY_ARE
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """A column of a platform's: whose points it takes, all notebooks' where `notebook` is "".
+
+    `most` are the points that it takes, `maximum` is the platform's own, None where it is not
+    known. `target` is what all of the points become, None where they stay as they are.
+    """
+
+    name: str
+    notebook: str
+    most: Fraction
+    maximum: Fraction | None
+    target: Fraction | None
+
+    def grade(self, row: Record, excused: str = "") -> str:
+        """A student's grade: of a fixed maximum, the share of what was to be done."""
+        cells = {cell["notebook"]: cell for cell in row["cells"]}
+        graded = cells[self.notebook] if self.notebook else row
+        if graded["status"] == Status.EXCUSED:
+            return excused
+        return self.scaled(graded["points"], graded["max_points"]) if graded["graded"] else ""
+
+    def scaled(self, points: Fraction, most: Fraction) -> str:
+        """The grade that points become, of which `most` can be earned."""
+        if self.target is None or not most or self.target == most:
+            return points_text(points)
+        return points_text(round(points * self.target / most, 2))
+
+
+def assignment(book: Book, name: str, notebook: str, maximum: Fraction | None) -> Assignment:
+    """The column of this name; without a maximum, its points are scaled to themselves.
+
+    So a student who is excused from a part gets the share of the rest.
+    """
+    most = book.columns[notebook] if notebook else book.max_points
+    if isinstance(book.form.scale, Fraction):
+        # That is what all notebooks together become.
+        target = book.form.scale * most / book.max_points if book.max_points else None
+    else:
+        target = None if book.form.scale == "none" else maximum or most
+    return Assignment(name, notebook, most, maximum, target)
+
+
+def canvas_assignments(book: Book, roster: Roster) -> list[Assignment]:
+    """The columns that Canvas's file gets.
+
+    Raises:
+        UnknownColumn: one that was named is not in the list, or takes the points of two.
+    """
+    named = book.form.canvas_columns
+    wanted = {notebook: own_column(name, roster) for notebook, name in named.items()}
+    if "" not in named:
+        wanted = {name: wanted.get(name) or column_for(name, roster) for name in book.columns}
+    order = ["", *book.columns]
+    wanted = {name: wanted[name] for name in order if name in wanted}
+    refuse_shared(wanted)
+    made = []
+    for notebook, name in wanted.items():
+        possible = [roster.at(row, name) for row in roster.above if is_points_possible(row)]
+        made.append(assignment(book, name, notebook, maximum_in(possible[0]) if possible else None))
+    return made
+
+
+def write_canvas(book: Book, path: Path) -> None:
     """Write the grades for Canvas's "Import Grades", if the class list is Canvas's own gradebook.
 
     From that export come its identifying columns, its rows in their order, and its own columns of
     assignments whose names hold a notebook's, so that grades arrive where they belong
-    ("01_atomic_backprop (4711)"), or the columns that `form` names. If it is another list, the
-    file of an earlier run is deleted.
+    ("01_atomic_backprop (4711)"), or the columns that the instructor named. If it is another list,
+    the file of an earlier run is deleted.
     """
-    roster = class_folder.roster
+    roster = book.class_folder.roster
     if not is_canvas_export(roster):
         path.unlink(missing_ok=True)
         return
     known = (*CANVAS_COLUMNS, *CANVAS_OPTIONAL)
     header = [name for name in roster.header if name in known]
-    columns = assignments(table, roster, form)
+    columns = canvas_assignments(book, roster)
     names = [each.name for each in columns]
-    possible = [graded_text(each.most, each.factor) for each in columns]
+    possible = [each.scaled(each.most, each.most) for each in columns]
 
     lines = [[*header, *names]]
     above = list(roster.above)
@@ -82,28 +143,28 @@ def write_canvas(
             own[len(header) :] = [old if old.strip() else new for old, new in there]
         lines.append(own)
     # The files of a download have Canvas's own numbers of students in their names.
-    whose = "ID" if class_folder.convention == CANVAS else "SIS Login ID"
+    whose = "ID" if book.class_folder.convention == CANVAS else "SIS Login ID"
 
     def cells_of(student: Student) -> dict[str, str]:
         name = text_cell(student.name or student.id)
         return {"Student": name, "LastName": name, whose: id_cell(student.id)}
 
-    for row, cells in _rows(table, roster, cells_of):
-        grades = [_canvas_grade(row, each) if row else "" for each in columns]
-        lines.append([*(cells.get(name, "") for name in header), *grades])
+    def fill(row: Record, _: Mapping[str, str]) -> dict[str, str]:
+        return {each.name: each.grade(row, EXCUSED) for each in columns}
+
+    rows = _rows(book, roster, header, cells_of, fill)
+    lines += [[row.get(name, "") for name in lines[0]] for row in rows]
     write_csv(path, lines, roster.form)
 
 
-def write_moodle(
-    table: Table, class_folder: ClassFolder, path: Path, form: PlatformForm = AS_THEY_ARE
-) -> None:
+def write_moodle(book: Book, path: Path) -> None:
     """Write the grades for Moodle, if the class list is its offline grading worksheet.
 
     All columns and rows of the worksheet come back, with `Grade` and `Feedback comments` filled
-    in. Points are scaled to its `Maximum grade`, which Moodle's import insists on, unless `form`
-    says otherwise. If it is another list, the file of an earlier run is deleted.
+    in. Points are scaled to its `Maximum grade`, which Moodle's import insists on, unless the
+    instructor says otherwise. If it is another list, the file of an earlier run is deleted.
     """
-    roster = class_folder.roster
+    roster = book.class_folder.roster
     if not is_moodle_worksheet(roster):
         path.unlink(missing_ok=True)
         return
@@ -114,27 +175,61 @@ def write_moodle(
         id_, name = id_cell(student.id), text_cell(student.name or student.id)
         return dict(zip(MOODLE_COLUMNS, (id_, name, id_, id_cell(student.email)), strict=True))
 
-    for row, cells in _rows(table, roster, cells_of):
-        if row:
-            maximum = maximum_in(cells.get(roster.column(MAXIMUM), ""))
-            cells[_GRADE] = _grade(row, target(form, maximum, table.max_points, table))
-            cells[_FEEDBACK] = feedback(row)
-        lines.append([cells.get(name, "") for name in header])
-    write_csv(path, lines, roster.form)
+    def fill(row: Record, cells: Mapping[str, str]) -> dict[str, str]:
+        maximum = maximum_in(cells.get(roster.column(MAXIMUM), ""))
+        grade = assignment(book, _GRADE, "", maximum).grade(row)
+        return {_GRADE: grade, _FEEDBACK: feedback(row, book)}
+
+    rows = _rows(book, roster, header, cells_of, fill)
+    write_csv(
+        path, [*lines, *([row.get(name, "") for name in header] for row in rows)], roster.form
+    )
 
 
-def feedback(row: Row) -> str:
+def _rows(
+    book: Book,
+    roster: Roster,
+    kept: Sequence[str],
+    cells_of: Callable[[Student], dict[str, str]],
+    fill: Callable[[Record, Mapping[str, str]], dict[str, str]],
+) -> list[dict[str, str]]:
+    """The class list's rows in its order, then everybody who is not in it, with their grades.
+
+    Of the list's own cells those in the columns that are `kept` stay.
+    """
+    mine: dict[str, list[int]] = {}
+    lines: list[dict[str, str]] = []
+    for number, line in enumerate(roster.rows):
+        mine.setdefault(line.student, []).append(number)
+        own = {}
+        for name in kept:
+            safe = text_cell if letters(name) in _NAMES else id_cell
+            own[name] = safe(roster.at(line.cells, name))
+        lines.append(own)
+    for row in book.rows():
+        student = row["student"]
+        if student.id not in mine:
+            mine[student.id] = [len(lines)]
+            lines.append(cells_of(student))
+        for number in mine[student.id]:
+            lines[number] |= fill(row, lines[number])
+    return lines
+
+
+def feedback(row: Record, book: Book) -> str:
     """A comment for the student: points and what to mend, a sentence a notebook."""
     sentences = []
-    for cell in row.cells:
-        points = f"{points_text(cell.points)} of {points_text(cell.max_points)} points"
-        changed = f" (set by the instructor: {', '.join(cell.adjusted)})" if cell.adjusted else ""
-        if cell.counts is None or cell.status is Status.EXCUSED:
-            what = points if cell.graded else str(cell.status)
-            sentences.append(f"{cell.column.notebook}: {what}{changed}.")
+    for cell in row["cells"]:
+        points = f"{points_text(cell['points'])} of {points_text(cell['max_points'])} points"
+        adjusted = ", ".join(cell["adjusted"])
+        changed = f" (set by the instructor: {adjusted})" if adjusted else ""
+        file = cell["counts"]
+        if file is None or cell["status"] == Status.EXCUSED:
+            what = points if cell["graded"] else cell["status"]
+            sentences.append(f"{cell['notebook']}: {what}{changed}.")
             continue
-        verdicts = zip(cell.counts.gradients, cell.counts.outcomes, strict=True)
-        outcomes = {name: OUTCOMES[letter] for name, letter in verdicts}
+        verdicts = zip(book.gradients(cell["notebook"]), file["outcomes"], strict=True)
+        outcomes = {name: OUTCOMES[letter] for name, letter in verdicts if letter != NOTHING}
         mend = [
             f"{name} ({wording.word(outcome)})"
             for name, outcome in outcomes.items()
@@ -142,35 +237,52 @@ def feedback(row: Row) -> str:
         ]
         further = [f"{len(mend) - _MOST_NAMED} more"] if len(mend) > _MOST_NAMED else []
         said = f"; to mend: {', '.join([*mend[:_MOST_NAMED], *further])}" if mend else ""
-        late = " (late)" if cell.counts.late else ""
-        sentences.append(f"{cell.column.notebook}{late}: {points}{changed}{said}.")
-    sentences += [f"{file.name}: {Status.UNREADABLE}." for file in row.elsewhere if file.error]
+        late = " (late)" if file["late"] else ""
+        sentences.append(f"{cell['notebook']}{late}: {points}{changed}{said}.")
+    unreadable = (file["name"] for file in row["elsewhere"] if file["error"])
+    sentences += [f"{name}: {Status.UNREADABLE}." for name in unreadable]
     return own_cell(" ".join([text_cell(" ".join(sentences)), *comments(row)]))
 
 
-def _rows(
-    table: Table, roster: Roster, cells_of: Callable[[Student], dict[str, str]]
-) -> Iterator[tuple[Row | None, dict[str, str]]]:
-    """The class list's rows in its order, then everybody who is not in it, each with its cells."""
-    rows = {row.student.id: row for row in table.rows}
-    for line in roster.rows:
-        own = {}
-        for name in roster.header:
-            safe = text_cell if letters(name) in _NAMES else id_cell
-            own[name] = safe(roster.at(line.cells, name))
-        yield rows.get(line.student), own
-    listed = {line.student for line in roster.rows}
-    yield from ((row, cells_of(row.student)) for id_, row in rows.items() if id_ not in listed)
+def about_platform(book: Book) -> Iterator[str]:
+    """Which notebooks have no column in Canvas's export, and which maximum is another.
+
+    That of a platform may not be the points that can be earned, or not be known.
+    """
+    roster = book.class_folder.roster
+    if roster is None:
+        return
+    columns = canvas_assignments(book, roster) if is_canvas_export(roster) else []
+    if new := [each.name for each in columns if each.name not in roster.header]:
+        yield Notice("no-column", columns=listed(new))
+    if not book.max_points:
+        return
+    if book.class_folder.convention == MOODLE and not is_moodle_worksheet(roster):
+        yield Notice("no-worksheet", column=repr(MOODLE_COLUMNS[0]))
+    for each in columns:
+        yield from _differs(each, f"Canvas's {each.name}", book)
+    if is_moodle_worksheet(roster) and (name := roster.column(MAXIMUM)):
+        written = {maximum_in(roster.at(row.cells, name)) for row in roster.rows}
+        for maximum in sorted(each for each in written if each is not None):
+            yield from _differs(assignment(book, _GRADE, "", maximum), "Moodle's", book)
 
 
-def _grade(graded: Cell | Row, target: Fraction | None, excused: str = "") -> str:
-    """Points of a notebook, or of all; of a fixed maximum, the share of what was to be done."""
-    if graded.status is Status.EXCUSED:
-        return excused
-    return graded_text(graded.points, factor(target, graded.max_points)) if graded.graded else ""
-
-
-def _canvas_grade(row: Row, assignment: Assignment) -> str:
-    cells = {cell.column.notebook: cell for cell in row.cells}
-    graded = cells[assignment.column.notebook] if assignment.column else row
-    return _grade(graded, assignment.target, EXCUSED)
+def _differs(each: Assignment, whose: str, book: Book) -> Iterator[str]:
+    """What is said of a platform's maximum, unless it is the points that can be earned."""
+    becomes = each.most if each.target is None else each.target
+    if each.maximum is None or each.maximum == each.most == becomes:
+        return
+    notebooks = [each.notebook] if each.notebook else [*book.columns]
+    which = "" if book.rubric.notebooks else " --due-notebooks says which notebooks count."
+    differ = "" if becomes == each.maximum else " The two differ: --scale platform mends that."
+    to = "not scaled" if becomes == each.most else f"scaled to {points_text(round(becomes, 2))}"
+    yield (Notice if differ or which else Note)(
+        "maximum",
+        whose=printable(whose),
+        maximum=points_text(each.maximum),
+        notebooks=f"{listed(notebooks)} {'are' if len(notebooks) > 1 else 'is'}",
+        most=points_text(each.most),
+        scaled=to,
+        mend=differ,
+        which=which,
+    )

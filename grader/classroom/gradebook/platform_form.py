@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, TypeGuard
 
-from grader.classroom.gradebook.rubric import MOST, number_in, points_text
-from grader.classroom.gradebook.table import Column, Table
-from grader.classroom.intake.class_folder import ClassFolder, Roster
-from grader.classroom.intake.platform_layouts import MOODLE
-from grader.classroom.notices import Note, Notice
+from grader.classroom.gradebook.rubric import MOST, number_in
+from grader.classroom.intake.class_folder import Roster
 from grader.close_names import nearest
 from grader.printable import listed, printable, there_are
 from grader.user_error import UserError
@@ -39,11 +36,6 @@ Scale = Fraction | Literal["platform", "none"]
 _WORDS: Mapping[str, Scale] = {"platform": "platform", "none": "none"}
 
 
-def factor(target: Fraction | None, most: Fraction) -> Fraction:
-    """What points are multiplied with, of which `most` can be earned."""
-    return Fraction(1) if target is None or not most else target / most
-
-
 def read_scale(text: str) -> Scale:
     """The scale that is written "platform", "none" or as a number.
 
@@ -63,11 +55,6 @@ def maximum_in(text: str) -> Fraction | None:
     return number if number is not None and number > 0 else None
 
 
-def graded_text(points: Fraction, factor: Fraction) -> str:
-    """The grade that points become; whole where they are not scaled."""
-    return points_text(points if factor == 1 else round(points * factor, 2))
-
-
 @dataclass(frozen=True, slots=True)
 class PlatformForm:
     """What the platforms' files get.
@@ -81,66 +68,6 @@ class PlatformForm:
 
 
 AS_THEY_ARE = PlatformForm()
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """A column of Canvas's: whose points it takes, all notebooks' where `column` is None.
-
-    `target` is what all of its points become, None where they stay as they are.
-    """
-
-    name: str
-    column: Column | None
-    most: Fraction
-    platform: Fraction | None
-    target: Fraction | None
-
-    @property
-    def factor(self) -> Fraction:
-        """What points are multiplied with."""
-        return factor(self.target, self.most)
-
-
-def assignments(table: Table, roster: Roster, form: PlatformForm) -> list[Assignment]:
-    """The columns that Canvas's file gets.
-
-    Raises:
-        UnknownColumn: one that was named is not in the list, or takes the points of two.
-    """
-    named = form.canvas_columns
-    wanted: list[tuple[str, Column | None]] = []
-    if "" in named:
-        wanted.append((_own(named[""], roster), None))
-    for column in table.columns:
-        if column.notebook in named:
-            wanted.append((_own(named[column.notebook], roster), column))
-        elif "" not in named:
-            wanted.append((column_for(column.notebook, roster), column))
-    _refuse_shared([(name, column.notebook if column else "") for name, column in wanted])
-    made = []
-    for name, whose in wanted:
-        most = whose.max_points if whose is not None else table.max_points
-        possible = [roster.at(row, name) for row in roster.above if is_points_possible(row)]
-        platform = maximum_in(possible[0]) if possible else None
-        made.append(Assignment(name, whose, most, platform, target(form, platform, most, table)))
-    return made
-
-
-def target(
-    form: PlatformForm, platform: Fraction | None, most: Fraction, table: Table
-) -> Fraction | None:
-    """The points that a column's `most` are scaled to; None where points stay as they are.
-
-    `platform` is the column's maximum there, None where it is not known. `most` is scaled to itself
-    then, so that a student who is excused from a part gets the share of the rest.
-    """
-    if form.scale == "none":
-        return None
-    if form.scale == "platform":
-        return platform or most
-    # That is what all notebooks together become.
-    return form.scale * most / table.max_points if table.max_points else None
 
 
 def is_canvas_export(roster: Roster | None) -> TypeGuard[Roster]:
@@ -161,74 +88,21 @@ def refuse_unknown_columns(form: PlatformForm, roster: Roster | None) -> None:
         raise UnknownColumn(
             "--canvas-column needs Canvas's gradebook, as it is exported, for the --roster."
         )
-    _refuse_shared([(_own(name, roster), whose) for whose, name in form.canvas_columns.items()])
+    refuse_shared({who: own_column(name, roster) for who, name in form.canvas_columns.items()})
 
 
-def _refuse_shared(wanted: Sequence[tuple[str, str]]) -> None:
-    """Raise UnknownColumn where a column takes the points of two notebooks; "" is all of them."""
-    for name, number in Counter(name for name, _ in wanted).items():
+def refuse_shared(wanted: Mapping[str, str]) -> None:
+    """Raise UnknownColumn where the columns of two notebooks are one; "" is all notebooks."""
+    for name, number in Counter(wanted.values()).items():
         if number > 1:
-            whose = listed([each or "all notebooks" for column, each in wanted if column == name])
+            whose = listed([who or "all notebooks" for who, own in wanted.items() if own == name])
             raise UnknownColumn(
                 f"Canvas's column {printable(name)!r} cannot take the points of {whose} apart: "
                 "--canvas-column NOTEBOOK=COLUMN says where each goes."
             )
 
 
-def about_platform(
-    table: Table, class_folder: ClassFolder, form: PlatformForm, *, chosen: bool = False
-) -> Iterator[str]:
-    """Which notebooks have no column in Canvas's export, and which maximum is another.
-
-    That of a platform may not be the points that can be earned, or not be known. `chosen` is True
-    if the instructor has said which notebooks count.
-    """
-    roster, most = class_folder.roster, table.max_points
-    if roster is None:
-        return
-    everything = [column.notebook for column in table.columns]
-    columns = assignments(table, roster, form) if is_canvas_export(roster) else []
-    if new := [each.name for each in columns if each.name not in roster.header]:
-        yield Notice("no-column", columns=listed(new))
-    if not most:
-        return
-    if class_folder.convention == MOODLE and not is_moodle_worksheet(roster):
-        yield Notice("no-worksheet", column=repr(MOODLE_COLUMNS[0]))
-    for each in columns:
-        if each.platform is not None:
-            whose = [each.column.notebook] if each.column is not None else everything
-            name = f"Canvas's {each.name}"
-            yield from _differs(name, each.platform, each.most, each.factor, whose, chosen)
-    if is_moodle_worksheet(roster) and (name := roster.column(MAXIMUM)):
-        written = {maximum_in(roster.at(row.cells, name)) for row in roster.rows}
-        for maximum in sorted(each for each in written if each is not None):
-            by = factor(target(form, maximum, most, table), most)
-            yield from _differs("Moodle's", maximum, most, by, everything, chosen)
-
-
-def _differs(
-    whose: str, maximum: Fraction, most: Fraction, by: Fraction, notebooks: list[str], chosen: bool
-) -> Iterator[str]:
-    if maximum == most and by == 1:
-        return
-    are = "are" if len(notebooks) > 1 else "is"
-    scaled = f"scaled to {points_text(round(most * by, 2))}" if by != 1 else "not scaled"
-    which = "" if chosen else " --due-notebooks says which notebooks count."
-    differ = "" if most * by == maximum else " The two differ: --scale platform mends that."
-    kind = Notice if differ or which else Note
-    yield kind(
-        "maximum",
-        whose=printable(whose),
-        maximum=points_text(maximum),
-        notebooks=f"{listed(notebooks)} {are}",
-        most=points_text(most),
-        scaled=scaled,
-        mend=differ,
-        which=which,
-    )
-
-
-def _own(name: str, roster: Roster) -> str:
+def own_column(name: str, roster: Roster) -> str:
     """The column that a person means: its name with or without Canvas's number in brackets."""
     others = _assignable(roster)
     found = _called(name, others)

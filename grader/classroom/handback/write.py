@@ -14,7 +14,6 @@ from grader.classroom.gradebook.grades_csv import id_cell, text_cell, write_csv
 from grader.classroom.gradebook.report.pages import page_name
 from grader.classroom.handback.platform_names import (
     PAGE,
-    Place,
     canvas_place,
     entries,
     moodle_place,
@@ -51,8 +50,8 @@ class Form(StrEnum):
     FOLDER = "folder"
 
 
-CONVENTIONS = {Form.CANVAS: CANVAS, Form.MOODLE: MOODLE}
-"""The layout that a gradebook has to be made from."""
+PLATFORMS = {Form.CANVAS: (CANVAS, canvas_place), Form.MOODLE: (MOODLE, moodle_place)}
+"""The layout that a gradebook has to be made from, and where the platform looks for a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +91,16 @@ def hand_back(
     with TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as waiting:
         new = Path(waiting) / "pages"
         new.mkdir()
-        given = list(_written(form, people, new, tell))
+        pages = _zips(form, people, new, tell) if form in PLATFORMS else _folders(people, new, tell)
+        given = list(pages)
         if not given:
             raise NothingToHandBack("There is no page to hand back: nothing was written.")
-        write_csv(new / LIST, [_HEADER, *map(_row, given)])
+        rows = [
+            (id_cell(who.id), text_cell(who.name), id_cell(each.file), id_cell(each.page))
+            for each in given
+            for who in [each.recipient.student]
+        ]
+        write_csv(new / LIST, [_HEADER, *rows])
         if out.exists():
             shutil.rmtree(out)
         new.rename(out)
@@ -104,16 +109,6 @@ def hand_back(
         who = named(dict.fromkeys(adjusted))
         tell(f"Pages that say what you adjusted, with your comments: {who}.")
     return given
-
-
-def _row(given: Given) -> list[str]:
-    student = given.recipient.student
-    return [
-        id_cell(student.id),
-        text_cell(student.name),
-        id_cell(given.file),
-        id_cell(given.page),
-    ]
 
 
 def _refuse_full(out: Path, *, replace: bool) -> None:
@@ -142,24 +137,8 @@ def _refuse_full(out: Path, *, replace: bool) -> None:
         )
 
 
-def _written(form: Form, people: Sequence[Recipient], out: Path, tell: Tell) -> Iterator[Given]:
-    match form:
-        case Form.CANVAS:
-            return _for_platform(people, out, canvas_place, "Canvas", tell)
-        case Form.MOODLE:
-            return _for_platform(people, out, moodle_place, "Moodle", tell)
-        case Form.FOLDER:
-            return _folders(people, out, tell)
-
-
-def _for_platform(
-    people: Sequence[Recipient],
-    out: Path,
-    place_of: Callable[[str], Place | None],
-    platform: str,
-    tell: Tell,
-) -> Iterator[Given]:
-    downloads, notices = entries(people, place_of, platform)
+def _zips(form: Form, people: Sequence[Recipient], out: Path, tell: Tell) -> Iterator[Given]:
+    downloads, notices = entries(people, PLATFORMS[form][1], form.capitalize())
     for notice in notices:
         tell(notice)
     for download, pages in downloads.items():

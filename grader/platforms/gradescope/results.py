@@ -13,8 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from grader.classroom.gradebook.codes import FOR_STUDENTS
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
-from grader.classroom.gradebook.table import FOR_STUDENTS
 from grader.classroom.run.line import Line
 from grader.platforms.gradescope.settings import ExportSettings, Visibility
 from grader.printable import printable

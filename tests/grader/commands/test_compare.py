@@ -15,9 +15,10 @@ import pytest
 
 from grader import cli
 from grader.classroom.gradebook.adjustments import Change
-from grader.classroom.gradebook.make_cell import Attempts
+from grader.classroom.gradebook.codes import Attempts
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import Book, render
+from grader.classroom.gradebook.write import render
 from grader.commands import exit_codes
 from tests.helpers.lines import FUSED, Document, class_of, graded, journal
 
@@ -27,7 +28,7 @@ Capture = pytest.CaptureFixture[str]
 def write(folder: Path, lines: list[Document], *how: Any, **named: Any) -> str:
     folder.mkdir()
     results = journal(folder / "results.sqlite", lines)
-    render(Book(class_of(lines), results, *(how or [Rubric()]), **named), folder)
+    render(make_book(class_of(lines), results, *(how or [Rubric()]), **named), folder)
     return str(folder)
 
 

@@ -591,15 +591,19 @@ def test_a_rubric_to_edit_is_printed(capsys: Capture) -> None:
     assert "default = 1" in capsys.readouterr().out
 
 
-def test_neither_torch_nor_numpy_is_imported_by_the_process_that_keeps_the_books() -> None:
+@pytest.mark.parametrize(
+    ("others", "heavy"),
+    [
+        (("gradebook.fitting", "intake.class_reader"), {"torch", "numpy", "polars"}),
+        (("gradebook.make_book", "gradebook.write"), {"torch", "numpy"}),
+    ],
+)
+def test_what_the_process_that_keeps_the_books_imports_before_and_after_it_grades(
+    others: tuple[str, ...], heavy: set[str]
+) -> None:
     run = ("class_run", "local_pool", "grade_task", "display", "out_folder")
-    others = ("gradebook.write", "intake.class_reader", *(f"run.{name}" for name in run))
-    modules = ", ".join(
-        [
-            "grader.commands.grade",
-            "grader.execution.sandbox",
-            *(f"grader.classroom.{name}" for name in others),
-        ]
-    )
-    program = f"import sys, {modules}\nassert not {{'torch', 'numpy'}} & set(sys.modules)"
+    rooms = (*others, *(f"run.{name}" for name in run))
+    classroom = ", ".join(f"grader.classroom.{name}" for name in rooms)
+    modules = f"grader.commands.grade, grader.execution.sandbox, {classroom}"
+    program = f"import sys, {modules}\nassert not {heavy} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True, cwd=PROJECT)

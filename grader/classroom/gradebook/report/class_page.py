@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 
+from polars import col
+
+from grader.classroom.gradebook.book import Book
+from grader.classroom.gradebook.cells import UNIT
+from grader.classroom.gradebook.codes import LETTERS, NOTHING, Status
 from grader.classroom.gradebook.report.class_summary import (
     ClassSummary,
     distribution,
@@ -13,17 +19,13 @@ from grader.classroom.gradebook.report.class_summary import (
     said_once,
 )
 from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, in_words
-from grader.classroom.gradebook.report.pages import render
+from grader.classroom.gradebook.report.pages import page_name, render
 from grader.classroom.gradebook.rubric import points_text
-from grader.classroom.gradebook.table import LETTERS, Cell, Status, Table
 from grader.printable import listed, printable
 from grader.reports import wording
 from grader.verdict import Outcome
 
 Labels = Mapping[tuple[Gradient, str], int]
-
-NOTHING = "-"
-"""The outcome of a gradient where no file of its notebook counts."""
 
 MOST_OFTEN = 10
 """Gradients that are most often wrong, before the others are folded away."""
@@ -32,27 +34,27 @@ LONGEST = 120
 """Characters of a name that a page with thousands of them can afford."""
 
 
-def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequence[str]) -> str:
+def class_page(book: Book, summary: ClassSummary, notices: Sequence[str]) -> str:
     """The page: one file that needs no other but the students' pages it links to.
 
     It is the same for the same results; no seed, no times, no worker's name stands on it.
     """
-    gradients = [
-        (column.notebook, name) for column in table.columns for _, name in column.gradients
-    ]
+    gradients = [(notebook, name) for notebook in book.columns for name in book.gradients(notebook)]
     numbers = {gradient: number for number, gradient in enumerate(gradients)}
     most_wrong = [gradient for gradient in summary.most_wrong() if gradient in numbers]
     words, labels = _labels(summary.mistakes)
-    once, rows = class_data(table, summary, numbers, words, labels)
+    once, rows = class_data(book, summary, numbers, words, labels)
     return render(
         "class",
         script="class.js",
-        title=title,
+        title=book.rubric.course.title,
         notices=notices,
-        table=table,
+        book=book,
         summary=summary,
-        figures=figures(table),
-        graded_files=sum(not file.error for row in table.rows for file in row.files),
+        figures=figures(book),
+        graded_files=sum(book.sandboxes.values()),
+        excused=len(book.ids(~col("graded") & (col("status") == Status.EXCUSED))),
+        ungraded=len(book.ids(~col("graded") & (col("status") != Status.EXCUSED))),
         numbers=numbers,
         most_wrong=most_wrong,
         often_wrong=[gradient for gradient in most_wrong[:MOST_OFTEN] if summary.wrong(gradient)],
@@ -63,7 +65,7 @@ def class_page(table: Table, summary: ClassSummary, title: str, notices: Sequenc
         labels=labels,
         flag_kinds=flag_kinds,
         said_once=said_once,
-        distribution=distribution(table),
+        distribution=distribution(book),
         marks=marks,
         outcomes=list(Outcome),
         statuses=list(Status),
@@ -90,7 +92,7 @@ def _labels(mistakes: Mistakes) -> tuple[list[str], Labels]:
 
 
 def class_data(
-    table: Table,
+    book: Book,
     summary: ClassSummary,
     numbers: Mapping[Gradient, int],
     words: Sequence[str],
@@ -110,34 +112,40 @@ def class_data(
         "todo": LETTERS[Outcome.TODO],
         "statuses": [str(status) for status in Status],
         "kinds": words,
-        "max": points_text(table.max_points),
+        "max": points_text(book.max_points),
         "adjusted": {
-            number: points_text(row.max_points)
-            for number, row in enumerate(table.rows)
-            if row.adjusted
+            number: points_text(Fraction(most, UNIT))
+            for number, most in book.people.filter("adjusted")
+            .select("student", "max_points")
+            .iter_rows()
         },
         "notebooks": [
-            [printable(column.notebook), [printable(name) for _, name in column.gradients]]
-            for column in table.columns
+            [printable(notebook), [printable(name) for name in book.gradients(notebook)]]
+            for notebook in book.columns
         ],
     }
     rows = (
         [
-            _shown(row.student.id),
-            _shown(row.student.name),
-            row.page.removesuffix(".html"),
-            list(Status).index(row.status),
-            len(row.flags),
-            float(row.points) if row.graded else None,
-            [float(cell.points) if cell.graded else None for cell in row.cells],
-            "".join(map(_letters, row.cells)),
+            _shown(row["student"].id),
+            _shown(row["student"].name),
+            page_name(row["student"].id).removesuffix(".html"),
+            list(Status).index(row["status"]),
+            len(row["flags"]),
+            float(row["points"]) if row["graded"] else None,
+            [float(cell["points"]) if cell["graded"] else None for cell in row["cells"]],
+            "".join(
+                cell["counts"]["outcomes"]
+                if cell["counts"]
+                else NOTHING * len(book.gradients(cell["notebook"]))
+                for cell in row["cells"]
+            ),
             {
                 number: labels[gradient, found[gradient]]
                 for gradient, number in numbers.items()
                 if gradient in found
             },
         ]
-        for row, found in zip(table.rows, summary.mistakes.keys_of, strict=True)
+        for row, found in zip(book.rows(), summary.mistakes.keys_of, strict=True)
     )
     return once, rows
 
@@ -145,14 +153,6 @@ def class_data(
 def _shown(text: str) -> str:
     text = printable(text)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-
-
-def _letters(cell: Cell) -> str:
-    gradients = [gradient for _, gradient in cell.column.gradients]
-    if cell.counts is None:
-        return NOTHING * len(gradients)
-    known = dict(zip(cell.counts.gradients, cell.counts.outcomes, strict=True))
-    return "".join(known.get(gradient, NOTHING) for gradient in gradients)
 
 
 def marks(most: int) -> range:

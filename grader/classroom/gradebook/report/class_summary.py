@@ -10,16 +10,22 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+import polars as pl
+from polars import col
+
+from grader.classroom.gradebook.book import Book, Record
+from grader.classroom.gradebook.cells import UNIT
+from grader.classroom.gradebook.codes import FOR_STUDENTS, Status
 from grader.classroom.gradebook.lost_work import about_lost
 from grader.classroom.gradebook.report.mistakes import Gradient, Mistakes, most_common
 from grader.classroom.gradebook.report.student_page import Lines
 from grader.classroom.gradebook.rubric import points_text
-from grader.classroom.gradebook.table import FOR_STUDENTS, Row, Status, Table
+from grader.classroom.intake.class_folder import Student
 from grader.classroom.notices import Notice
 from grader.reports.wording import WRONG
 from grader.verdict import Flag, Outcome, Place
 
-Flagged = list[tuple[Row, list[tuple[str, Flag]]]]
+Flagged = list[tuple[Student, list[tuple[str, Flag]]]]
 """Students with flags, each with the name of the file it stands in."""
 
 Figures = list[tuple[str, str]]
@@ -41,26 +47,26 @@ class ClassSummary:
     mistakes: Mistakes = field(default_factory=Mistakes)
     suspicious: Flagged = field(default_factory=list)
     noted: Flagged = field(default_factory=list)
-    lost: list[tuple[Row, list[tuple[str, Notice]]]] = field(default_factory=list)
+    lost: list[tuple[Student, list[tuple[str, Notice]]]] = field(default_factory=list)
 
-    def add(self, row: Row, lines: Lines) -> None:
+    def add(self, row: Record, lines: Lines) -> None:
         """Count a student in; `lines` are those of the files that count or have flags."""
-        counting = [lines[cell.counts.id].report for cell in row.cells if cell.counts]
+        student, counts = row["student"], [cell["counts"] for cell in row["cells"]]
+        counting = [lines[file["id"]].report for file in counts if file]
         reports = [report for report in counting if report]
         for report in reports:
             for verdict in report.verdicts:
                 # interned: each line of the journal brings its own copies of a few names
                 gradient = sys.intern(report.notebook), sys.intern(verdict.name)
                 self.outcomes[gradient][verdict.outcome] += 1
-        self.mistakes.add(row, reports)
-        if lost := [(file.name, about_lost(file, lines.get(file.id))) for file in row.lost]:
-            self.lost.append((row, lost))
-        flags = [
-            (file.name, flag) for file in row.files if file.flags for flag in lines[file.id].flags
-        ]
+        self.mistakes.add(student, reports)
+        if lost := [(f["name"], about_lost(f, lines.get(f["id"]))) for f in row["lost"]]:
+            self.lost.append((student, lost))
+        flagged_files = [file for file in row["files"] if file["flags"]]
+        flags = [(file["name"], flag) for file in flagged_files for flag in lines[file["id"]].flags]
         for flagged, told in ((self.suspicious, False), (self.noted, True)):
             if own := [(name, f) for name, f in flags if (f.kind in FOR_STUDENTS) is told]:
-                flagged.append((row, own))
+                flagged.append((student, own))
 
     def most_wrong(self) -> list[Gradient]:
         """The gradients, those first that most students have wrong, then not yet done."""
@@ -101,15 +107,15 @@ def said_once(flags: list[tuple[str, Flag]]) -> dict[tuple[str, str, str], list[
     return found
 
 
-def distribution(table: Table) -> tuple[int, list[int]]:
+def distribution(book: Book) -> tuple[int, list[int]]:
     """The width of a bin in points, and how many graded students are in each bin.
 
     The first begins at 0. There are no bins where nobody is graded, or nothing earns a point.
     """
-    rows = [row for row in table.rows if row.graded]
-    top = max((row.max_points for row in rows), default=Fraction(0))
+    graded = book.people.filter("graded")
+    top = Fraction(max(graded["max_points"], default=0), UNIT)
     width = round_width(top, MOST_BINS)
-    counts = Counter(int(min(row.points, top) // width) for row in rows)
+    counts = Counter(int(min(Fraction(points, UNIT), top) // width) for points in graded["points"])
     return width, [counts[n] for n in range(int(top // width) + 1)] if top > 0 else []
 
 
@@ -119,38 +125,38 @@ def round_width(most: Fraction | int, parts: int) -> int:
     return next(width for width in widths if width * (parts + 1) > most)
 
 
-def figures(table: Table) -> Figures:
+def figures(book: Book) -> Figures:
     """What the class's page and the terminal say first."""
-    points = sorted(row.points for row in table.rows if row.graded)
-    missing = [row for row in table.rows if row.status is Status.MISSING]
-    nothing = sum(not row.files for row in missing)
-    others = len(missing) - nothing
-    awarded = sum(row.status is Status.AWARDED for row in table.rows)
-    excused = sum(row.status is Status.EXCUSED for row in table.rows)
-    late = sum(any(cell.status is Status.LATE for cell in row.cells) for row in table.rows)
-    partly = sum(
-        row.graded
-        and any(not cell.graded and cell.status is not Status.EXCUSED for cell in row.cells)
-        for row in table.rows
-    )
-    full = sum(row.graded and row.points == row.max_points for row in table.rows)
-    unreadable = sum(bool(file.error) for row in table.rows for file in row.files)
-    most = points_text(table.max_points)
+    people, graded = book.people, col("graded")
+    status, nothing = col("status"), col("files").list.len() == 0
+
+    def students(which: pl.Expr) -> int:
+        return len(people.filter(which))
+
+    points = [Fraction(each, UNIT) for each in people.filter(graded)["points"]]
+    awarded, excused = students(status == Status.AWARDED), students(status == Status.EXCUSED)
+    others = students((status == Status.MISSING) & ~nothing)
+    most = points_text(book.max_points)
     averages = [("median", statistics.median), ("mean", statistics.mean)] if points else []
-    return [
-        ("students", f"{len(table.rows):,}"),
-        ("graded", f"{len(points) - awarded:,}"),
-        *([("awarded", f"{awarded:,}")] if awarded else []),
+    shown = [
+        ("students", len(people)),
+        ("graded", len(points) - awarded),
+        *([("awarded", awarded)] if awarded else []),
         *((f"{name} of {most} points", _one_place(average(points))) for name, average in averages),
-        ("with all points", f"{full:,}"),
-        *([("not all notebooks", f"{partly:,}")] if len(table.columns) > 1 else []),
-        ("late", f"{late:,}"),
-        *([("excused", f"{excused:,}")] if excused else []),
-        ("handed in nothing", f"{nothing:,}"),
-        *([("handed in nothing that is due", f"{others:,}")] if others else []),
-        ("unreadable files", f"{unreadable:,}"),
-        ("to be looked at", f"{sum(bool(row.flags) for row in table.rows):,}"),
+        ("with all points", students(graded & (col("points") == col("max_points")))),
+        *(
+            [("not all notebooks", students(graded & col("partly")))]
+            if len(book.columns) > 1
+            else []
+        ),
+        ("late", students(col("late"))),
+        *([("excused", excused)] if excused else []),
+        ("handed in nothing", students((status == Status.MISSING) & nothing)),
+        *([("handed in nothing that is due", others)] if others else []),
+        ("unreadable files", people["unreadable"].sum()),
+        ("to be looked at", students(col("flagged"))),
     ]
+    return [(what, said if isinstance(said, str) else f"{said:,}") for what, said in shown]
 
 
 def _one_place(number: Fraction | float) -> str:

@@ -14,7 +14,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TypeVar
 
-from grader.classroom.gradebook.table import Row
 from grader.classroom.intake.class_folder import Student
 from grader.reports.wording import WRONG, note
 from grader.verdict import Diagnosis, Outcome, Report, Verdict
@@ -59,7 +58,7 @@ class Mistake:
     key: str
     diagnosed: bool
     students: int = 0
-    rows: list[Row] = field(default_factory=list)
+    named: list[Student] = field(default_factory=list)
     said: Counter[tuple[str, str]] = field(default_factory=Counter)
     diagnosis: Diagnosis | None = None
     specimen: Verdict | None = None
@@ -87,20 +86,20 @@ class Mistake:
         """What it is, in words; `code` stands between backticks."""
         return in_words(self.key) if self.diagnosed else title_of(self.key, self.students)
 
-    def add(self, row: Row, verdict: Verdict, others: int) -> None:
+    def add(self, student: Student, verdict: Verdict, others: int) -> None:
         """Count a student in, who has so many gradients wrong that are nearer the loss."""
         self.students += 1
-        if len(self.rows) < MOST_LINKS:
-            self.rows.append(row)
+        if len(self.named) < MOST_LINKS:
+            self.named.append(student)
         message = ""
         if verdict.diagnosis:
             self.diagnosis = self.diagnosis or verdict.diagnosis[0]
             message = verdict.diagnosis[0].message
         elif not self.key.startswith(_SAYS) and verdict.why != "not-the-gradient":
             message = note(verdict)
-        if names_author(message, row.student):
+        if names_author(message, student):
             message = ""
-        said = (shareable(verdict.code, row.student), message)
+        said = (shareable(verdict.code, student), message)
         if said in self.said or len(self.said) < _MOST_TEXTS:
             self.said[said] += 1
         shape, expected = verdict.comparison.shape, verdict.comparison.expected_shape
@@ -113,7 +112,7 @@ class Mistake:
 
 @dataclass(slots=True)
 class Mistakes:
-    """All mistakes of a class; `keys_of` has for each row the mistake in each gradient."""
+    """All mistakes of a class; `keys_of` has for each student the mistake in each gradient."""
 
     found: dict[Gradient, dict[str, Mistake]] = field(default_factory=lambda: defaultdict(dict))
     keys_of: list[dict[Gradient, str]] = field(default_factory=list)
@@ -121,7 +120,7 @@ class Mistakes:
         default_factory=lambda: defaultdict(Counter)
     )
 
-    def add(self, row: Row, reports: Iterable[Report]) -> None:
+    def add(self, student: Student, reports: Iterable[Report]) -> None:
         """Count a student in, with the reports that count."""
         keys: dict[Gradient, str] = {}
         for report in reports:
@@ -132,7 +131,7 @@ class Mistakes:
                 of_gradient = self.found[gradient]
                 if key not in of_gradient:
                     of_gradient[key] = Mistake(gradient, key, bool(verdict.diagnosis))
-                of_gradient[key].add(row, verdict, others)
+                of_gradient[key].add(student, verdict, others)
                 digest = verdict.wrong.digest if verdict.wrong else ""
                 if verdict.diagnosis and digest.startswith("value:"):
                     self._kinds[gradient, digest][key] += 1

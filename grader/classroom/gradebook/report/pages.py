@@ -74,6 +74,7 @@ def environment() -> jinja2.Environment:
         "counted": counted,
         "generator": Markup(GENERATOR),
         "number_of": number_of,
+        "page_name": page_name,
         "versions_text": versions_text,
         # Most rows are the same for many students: made anew, they would take most of the time.
         "gradient_row": lru_cache(maxsize=10_000)(parts.gradient),

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
+from grader.classroom.gradebook.book import Record
+from grader.classroom.gradebook.codes import FOR_STUDENTS, Role
 from grader.classroom.gradebook.lost_work import about_lost
 from grader.classroom.gradebook.report.pages import render
 from grader.classroom.gradebook.rubric import ONE, Rubric, points_text
-from grader.classroom.gradebook.table import FOR_STUDENTS, Cell, Row
 from grader.classroom.run.line import Line
+from grader.classroom.run.results import Results
 from grader.reports.course_boards import boards
 from grader.verdict import Report, count_outcomes
 
@@ -18,7 +20,7 @@ Lines = Mapping[str, Line]
 """The lines of the files that count, by their ids."""
 
 
-def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
+def student_page(row: Record, lines: Lines, rubric: Rubric) -> str:
     """The page, which holds nothing of any other student, no seed and no suspicion."""
     return render(
         "student",
@@ -35,17 +37,17 @@ def student_page(row: Row, lines: Lines, rubric: Rubric) -> str:
     )
 
 
-def points_of(report: Report, cell: Cell, rubric: Rubric) -> dict[str, str]:
+def points_of(report: Report, cell: Record, rubric: Rubric) -> dict[str, str]:
     """What each gradient earned of its points; nothing where the verdict says that already."""
     plain = rubric.carried == rubric.default == ONE and not (rubric.points or rubric.defaults)
-    if plain and not cell.set_points:
+    if plain and not cell["set_points"]:
         return {}
-    prefixes = {gradient: prefix for prefix, gradient in cell.column.gradients}
+    prefixes = {gradient: prefix for prefix, gradient in rubric.course.gradients(report.notebook)}
     points = {}
     for verdict in report.verdicts:
         which = prefixes.get(verdict.name, ""), verdict.name
         earned, worth = rubric.earned(*which, verdict.outcome), rubric.worth(*which)
-        earned = cell.set_points.get(verdict.name, earned)
+        earned = cell["set_points"].get(verdict.name, earned)
         points[verdict.name] = f"{points_text(earned)} of {points_text(worth)}"
     return points
 
@@ -53,3 +55,9 @@ def points_of(report: Report, cell: Cell, rubric: Rubric) -> dict[str, str]:
 def moment(submitted: str) -> str:
     """A time as people write it, in the zone in which it was written down."""
     return f"{datetime.fromisoformat(submitted):%d %b %Y, %H:%M %Z}"
+
+
+def lines_of(row: Record, results: Results) -> Lines:
+    """The lines of a student's files that count or have flags."""
+    looked_at = (file for file in row["files"] if file["role"] == Role.COUNTS or file["flags"])
+    return {file["id"]: results.line(file["id"]) for file in looked_at}

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,8 +10,8 @@ from grader.classroom.gradebook.adjustments import (
     Adjustments,
     UnusableAdjustment,
     read_adjustments,
-    unfit,
 )
+from grader.classroom.gradebook.fitting import fitted
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
 from grader.classroom.intake.class_folder import Student, UnreadableClass
 from grader.classroom.intake.roster_file import read_roster
@@ -68,8 +67,7 @@ def test_each_column(tmp_path: Path) -> None:
     (attempt,) = found["+17"]
     assert (attempt.attempt, attempt.comment) == ("hw (1).ipynb", "=1+1")
     assert "eve" not in found
-    every = [change for changes in found.values() for change in changes]
-    assert [unfit(change, MOST, Rubric()) for change in every] == [""] * len(every)
+    assert fitted(found, MOST, Rubric(), {})[0] == found
 
 
 @pytest.mark.parametrize(
@@ -122,9 +120,9 @@ def test_each_line_that_cannot_be_used_is_refused_with_its_number(
     ],
 )
 def test_what_the_gradebook_has_not(tmp_path: Path, line: str, said: str) -> None:
-    (change,) = read(tmp_path, f"id,notebook,gradient,points\n{line}\n")["ada"]
-    why = unfit(change, MOST, parse_rubric("[ex3]\ndvar = 3", COURSE))
-    assert re.match(said, f"{change.where}: {why}")
+    found = read(tmp_path, f"id,notebook,gradient,points\n{line}\n")
+    with pytest.raises(UnusableAdjustment, match=said):
+        fitted(found, MOST, parse_rubric("[ex3]\ndvar = 3", COURSE), {})
 
 
 @pytest.mark.parametrize("name", [FUSED, f"{FUSED}.ipynb", "02", "2"])

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.classroom.gradebook.adjustments import Change
+from grader.classroom.gradebook.book import Book
 from grader.classroom.gradebook.grades_csv import id_cell, own_cell, text_cell, write_grades
-from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
 from grader.classroom.gradebook.platform_form import CANVAS_COLUMNS, MOODLE_COLUMNS
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.table import Table
-from grader.classroom.intake.class_folder import ClassFolder, Roster, RosterRow, Student
+from grader.classroom.intake.class_folder import Roster, RosterRow, Student
 from grader.classroom.intake.platform_layouts import CANVAS as DOWNLOAD
 from grader.classroom.intake.roster_file import read_roster
 from grader.classroom.spreadsheet import CsvForm
@@ -49,9 +49,9 @@ STUDENTS = [Student("ada", "Lovelace, Ada", "ada@x.org"), Student("dan", "=1+1")
 
 def made(
     tmp_path: Path, lines: list[Document], students: list[Student], roster: Roster | None = None
-) -> tuple[Table, ClassFolder]:
+) -> Book:
     folder = class_of(lines, students, roster=roster)
-    return build_table(folder, journal(tmp_path / "results.sqlite", lines), Rubric()), folder
+    return make_book(folder, journal(tmp_path / "results.sqlite", lines), Rubric())
 
 
 def read(path: Path, encoding: str = "utf-8", delimiter: str = ",") -> list[list[str]]:
@@ -60,8 +60,8 @@ def read(path: Path, encoding: str = "utf-8", delimiter: str = ",") -> list[list
 
 
 def test_grades_of_a_small_class(tmp_path: Path) -> None:
-    table, _ = made(tmp_path, LINES, STUDENTS)
-    write_grades(table, tmp_path / "grades.csv")
+    book = made(tmp_path, LINES, STUDENTS)
+    write_grades(book, tmp_path / "grades.csv")
     data = (tmp_path / "grades.csv").read_bytes()
     assert data.startswith(b"\xef\xbb\xbfid,")
     header, *rows = read(tmp_path / "grades.csv", "utf-8-sig")
@@ -90,18 +90,18 @@ def test_rows_in_are_rows_out(
 ) -> None:
     folder = tmp_path_factory.mktemp("rows")
     students = [Student(id_, name, id_) for id_ in ids]
-    table, in_ = made(folder, [], students)
-    write_grades(table, folder / "g.csv")
-    write_canvas(table, replace(in_, roster=CANVAS_EMPTY), folder / "c.csv")
-    write_moodle(table, replace(in_, roster=WORKSHEET_EMPTY), folder / "m.csv")
+    book = made(folder, [], students)
+    write_grades(book, folder / "g.csv")
+    write_canvas(made(folder, [], students, CANVAS_EMPTY), folder / "c.csv")
+    write_moodle(made(folder, [], students, WORKSHEET_EMPTY), folder / "m.csv")
     sizes = [len(read(folder / file, "utf-8-sig")) - 1 for file in ("g.csv", "m.csv")]
     assert sizes == [len(ids)] * 2
     assert len(read(folder / "c.csv")) == len(ids) + 2
 
 
 def test_canvas_rows_of_who_is_not_in_its_list(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, LINES, STUDENTS, CANVAS_EMPTY)
-    write_canvas(table, folder, tmp_path / "canvas.csv")
+    book = made(tmp_path, LINES, STUDENTS, CANVAS_EMPTY)
+    write_canvas(book, tmp_path / "canvas.csv")
     assert read(tmp_path / "canvas.csv") == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", FUSED],
         ["    Points Possible", "", "", "", "", "2"],
@@ -113,8 +113,9 @@ def test_canvas_rows_of_who_is_not_in_its_list(tmp_path: Path) -> None:
 
 
 def test_the_numbers_of_canvas_downloads_are_its_ids(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, LINES, STUDENTS, CANVAS_EMPTY)
-    write_canvas(table, replace(folder, convention=DOWNLOAD), tmp_path / "canvas.csv")
+    book = made(tmp_path, LINES, STUDENTS, CANVAS_EMPTY)
+    download = replace(book.class_folder, convention=DOWNLOAD)
+    write_canvas(replace(book, class_folder=download), tmp_path / "canvas.csv")
     assert read(tmp_path / "canvas.csv")[2] == ["Lovelace, Ada", "ada", "", "", "", "2"]
 
 
@@ -139,8 +140,8 @@ CANVAS = Roster(
 
 
 def test_canvas_gets_its_own_rows_back(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, LINES, STUDENTS, CANVAS)
-    write_canvas(table, folder, tmp_path / "canvas.csv")
+    book = made(tmp_path, LINES, STUDENTS, CANVAS)
+    write_canvas(book, tmp_path / "canvas.csv")
     assert b"\r" not in (tmp_path / "canvas.csv").read_bytes()
     assert read(tmp_path / "canvas.csv", "utf-8-sig", ";") == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", f"{FUSED} (4711)"],
@@ -156,8 +157,8 @@ def test_canvas_gets_its_own_rows_back(tmp_path: Path) -> None:
 
 
 def test_moodle_rows_of_who_is_not_in_its_worksheet(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, LINES, STUDENTS, WORKSHEET_EMPTY)
-    write_moodle(table, folder, tmp_path / "moodle.csv")
+    book = made(tmp_path, LINES, STUDENTS, WORKSHEET_EMPTY)
+    write_moodle(book, tmp_path / "moodle.csv")
     header, ada, bob, cyd, dan = read(tmp_path / "moodle.csv")
     assert header == [
         *("Identifier", "Full name", "ID number", "Email address"),
@@ -172,8 +173,8 @@ def test_moodle_rows_of_who_is_not_in_its_worksheet(tmp_path: Path) -> None:
 
 def test_moodles_feedback_says_what_came_in_the_place_of_a_notebook(tmp_path: Path) -> None:
     lines = [*LINES, unreadable("dan/essay.pdf", "dan", "dan/essay.pdf is a document.")]
-    table, folder = made(tmp_path, lines, STUDENTS, WORKSHEET_EMPTY)
-    write_moodle(table, folder, tmp_path / "moodle.csv")
+    book = made(tmp_path, lines, STUDENTS, WORKSHEET_EMPTY)
+    write_moodle(book, tmp_path / "moodle.csv")
     dan = read(tmp_path / "moodle.csv")[4]
     assert dan[4:] == ["", f"{FUSED}: missing. essay.pdf: unreadable."]
 
@@ -195,8 +196,8 @@ MOODLE = Roster(
 
 
 def test_moodle_gets_its_own_rows_back(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, LINES[:3], STUDENTS, MOODLE)
-    write_moodle(table, folder, tmp_path / "moodle.csv")
+    book = made(tmp_path, LINES[:3], STUDENTS, MOODLE)
+    write_moodle(book, tmp_path / "moodle.csv")
     header, *rows = read(tmp_path / "moodle.csv")
     assert tuple(header) == MOODLE.header
     assert [row[:7] for row in rows] == [
@@ -212,8 +213,8 @@ def test_canvas_with_names_in_two_columns(tmp_path: Path) -> None:
     rows = (RosterRow(("=Love", "Ada", "7", "ada", "Mon"), "ada"),)
     header = ("LastName", "FirstName", "ID", "SIS Login ID", "Section")
     roster = Roster("canvas", header, (), rows, CsvForm())
-    table, folder = made(tmp_path, LINES[:1], STUDENTS[:2], roster)
-    write_canvas(table, folder, tmp_path / "canvas.csv")
+    book = made(tmp_path, LINES[:1], STUDENTS[:2], roster)
+    write_canvas(book, tmp_path / "canvas.csv")
     assert read(tmp_path / "canvas.csv") == [
         [*header, FUSED],
         ["    Points Possible", "", "", "", "", "2"],
@@ -232,11 +233,11 @@ OTHER_MOODLE = Roster("moodle", ("First name", "ID number", FUSED), (), (), CsvF
 def test_a_platforms_file_needs_its_own_list(
     tmp_path: Path, roster: Roster | None, written: list[str]
 ) -> None:
-    table, folder = made(tmp_path, LINES, STUDENTS, roster)
+    book = made(tmp_path, LINES, STUDENTS, roster)
     for name, write in (("canvas", write_canvas), ("moodle", write_moodle)):
         path = tmp_path / f"{name}.csv"
         path.write_text("of an earlier run")
-        write(table, folder, path)
+        write(book, path)
         assert path.exists() == (name in written)
 
 
@@ -283,9 +284,9 @@ def test_comments_reach_the_tables_as_they_are(tmp_path: Path) -> None:
     folder = class_of(lines, roster=WORKSHEET_EMPTY)
     change = Change("Line 2", "ada", FUSED, comment=said)
     results = journal(tmp_path / "results.sqlite", lines)
-    table = build_table(folder, results, Rubric(), adjustments={"ada": (change,)})
-    write_grades(table, tmp_path / "grades.csv")
-    write_moodle(table, folder, tmp_path / "moodle.csv")
+    book = make_book(folder, results, Rubric(), adjustments={"ada": (change,)})
+    write_grades(book, tmp_path / "grades.csv")
+    write_moodle(book, tmp_path / "moodle.csv")
     (ada,) = read(tmp_path / "grades.csv", "utf-8-sig")[1:]
     assert ada[-1] == said
     assert "not a;'=1.ipynb" in ada[-3]  # a file's name is a student's
@@ -313,9 +314,9 @@ def test_an_id_comes_back_as_it_went_in(id_: str) -> None:
 def test_an_id_that_could_be_a_call_is_escaped_and_read_back(id_: str, tmp_path: Path) -> None:
     assert id_cell(id_) != id_
     lines = [graded("a", id_, "pp")]
-    table, folder = made(tmp_path, lines, [Student(id_)], WORKSHEET_EMPTY)
-    for write in (write_grades, lambda table, path: write_moodle(table, folder, path)):
-        write(table, tmp_path / "out.csv")
+    book = made(tmp_path, lines, [Student(id_)], WORKSHEET_EMPTY)
+    for write in (write_grades, write_moodle):
+        write(book, tmp_path / "out.csv")
         assert [student.id for student in read_roster(tmp_path / "out.csv").students] == [id_]
 
 

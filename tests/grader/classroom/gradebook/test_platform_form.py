@@ -8,21 +8,20 @@ import pytest
 
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import NONE, read_adjustments
+from grader.classroom.gradebook.book import Book
+from grader.classroom.gradebook.codes import Attempts
 from grader.classroom.gradebook.grades_csv import write_grades
-from grader.classroom.gradebook.make_cell import Attempts
-from grader.classroom.gradebook.make_table import build_table
-from grader.classroom.gradebook.platform_csv import write_canvas, write_moodle
+from grader.classroom.gradebook.make_book import make_book
+from grader.classroom.gradebook.platform_csv import about_platform, write_canvas, write_moodle
 from grader.classroom.gradebook.platform_form import (
+    AS_THEY_ARE,
     PlatformForm,
     UnknownColumn,
-    about_platform,
     read_scale,
     refuse_unknown_columns,
 )
 from grader.classroom.gradebook.report.class_summary import figures
-from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.table import Table
-from grader.classroom.intake.class_folder import ClassFolder
+from grader.classroom.gradebook.rubric import parse_rubric
 from grader.classroom.intake.roster_file import read_roster
 from tests.helpers.lines import BATCHNORM, FUSED, class_of, graded, journal
 
@@ -45,19 +44,28 @@ LINES = [  # of Ada 6 of 8 points, of Bob 1 of 8
 ]
 
 
-def made(tmp_path: Path, roster: str, adjustments: str = "") -> tuple[Table, ClassFolder]:
+def made(
+    tmp_path: Path,
+    roster: str,
+    adjustments: str = "",
+    form: PlatformForm = AS_THEY_ARE,
+    rubric: str = "",
+    convention: str = "flat",
+) -> Book:
     (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
     classes = read_roster(tmp_path / "roster.csv")
     ids = dict(zip(("ada", "bob"), classes.students, strict=False))
     lines = [{**line, "student": ids[line["student"]].id} for line in LINES]
     students = [who for who in classes.students if who.id != classes.tester]
-    folder = class_of(lines, students, roster=classes.roster)
+    class_folder = class_of(lines, students, roster=classes.roster)
+    class_folder = replace(class_folder, convention=convention)
     found = NONE
     if adjustments:
         (tmp_path / "adjustments.csv").write_text(adjustments, encoding="utf-8")
         found = read_adjustments(tmp_path / "adjustments.csv", COURSE, students)
     results = journal(tmp_path / "results.sqlite", lines)
-    return build_table(folder, results, Rubric(), Attempts.LATEST, found), folder
+    points = parse_rubric(rubric, COURSE)
+    return make_book(class_folder, results, points, Attempts.LATEST, found, form)
 
 
 def read(path: Path) -> list[list[str]]:
@@ -102,8 +110,7 @@ def form(scale: str = "platform", **columns: str) -> PlatformForm:
 def test_the_columns_that_canvas_gets(
     tmp_path: Path, wanted: PlatformForm, header: list[str], rows: list[list[str]]
 ) -> None:
-    table, folder = made(tmp_path, CANVAS)
-    write_canvas(table, folder, tmp_path / "canvas.csv", wanted)
+    write_canvas(made(tmp_path, CANVAS, form=wanted), tmp_path / "canvas.csv")
     found = read(tmp_path / "canvas.csv")
     assert [row[5:] for row in found] == [header, *rows]
     assert [row[0] for row in found][1:] == [
@@ -121,27 +128,28 @@ def test_the_columns_that_canvas_gets(
     ],
 )
 def test_moodles_maximum(tmp_path: Path, scale: str, grades: list[str], said: str) -> None:
-    table, folder = made(tmp_path, MOODLE)
-    write_moodle(table, folder, tmp_path / "moodle.csv", form(scale))
+    book = made(tmp_path, MOODLE, form=form(scale))
+    write_moodle(book, tmp_path / "moodle.csv")
     assert [row[3] for row in read(tmp_path / "moodle.csv")[1:]] == grades
-    (notice,) = about_platform(table, folder, form(scale))
+    (notice,) = about_platform(book)
     assert notice.startswith(f"Moodle's maximum is 47, and {FUSED} and {BATCHNORM} are worth 8: ")
     assert said in notice
     assert ("--scale platform" in notice) == ("differ" in said)
     assert notice.endswith(" --due-notebooks says which notebooks count.")
-    (notice,) = about_platform(table, folder, form(scale), chosen=True)
+    chosen = made(tmp_path, MOODLE, form=form(scale), rubric='notebooks = ["02", "03"]')
+    (notice,) = about_platform(chosen)
     assert said in notice
     assert "--due-notebooks" not in notice
 
 
 @pytest.mark.parametrize("name", ["Maximum grade", "Maximum Grade", "MAXIMUM GRADE"])
 def test_moodles_maximum_however_its_capitals_are(tmp_path: Path, name: str) -> None:
-    table, folder = made(tmp_path, MOODLE.replace("Maximum Grade", name))
-    write_moodle(table, folder, tmp_path / "moodle.csv")
+    book = made(tmp_path, MOODLE.replace("Maximum Grade", name))
+    write_moodle(book, tmp_path / "moodle.csv")
     assert [row[3:5] for row in read(tmp_path / "moodle.csv")] == [
         *(["Grade", name], ["35.25", "47.00"], ["5.88", "47.00"]),
     ]
-    assert [*about_platform(table, folder, form())]
+    assert [*about_platform(book)]
 
 
 @pytest.mark.parametrize(
@@ -157,8 +165,8 @@ def test_what_is_excused_counts_neither_for_nor_against(
     tmp_path: Path, wanted: PlatformForm, grades: list[str]
 ) -> None:
     header = "id,notebook,gradient,excused\n"
-    table, folder = made(tmp_path, CANVAS, f"{header}1,02,dz,yes\n")
-    write_canvas(table, folder, tmp_path / "canvas.csv", wanted)
+    book = made(tmp_path, CANVAS, f"{header}1,02,dz,yes\n", wanted)
+    write_canvas(book, tmp_path / "canvas.csv")
     assert read(tmp_path / "canvas.csv")[2][5:] == grades
 
 
@@ -178,8 +186,7 @@ def test_what_is_excused_counts_neither_for_nor_against_in_moodle(
     tmp_path: Path, roster: str, wanted: PlatformForm, grades: list[str]
 ) -> None:
     excused = "id,notebook,gradient,excused\nParticipant 1,02,dz,yes\n"
-    table, folder = made(tmp_path, roster, excused)
-    write_moodle(table, folder, tmp_path / "moodle.csv", wanted)
+    write_moodle(made(tmp_path, roster, excused, wanted), tmp_path / "moodle.csv")
     assert read(tmp_path / "moodle.csv")[1][3 : 3 + len(grades)] == grades
 
 
@@ -201,26 +208,23 @@ GERMAN = (
 def test_a_list_that_is_no_worksheet_of_moodles_is_said_to_be_none(
     tmp_path: Path, roster: str, convention: str, said: bool
 ) -> None:
-    table, folder = made(tmp_path, roster)
-    notices = [*about_platform(table, replace(folder, convention=convention), form())]
+    notices = [*about_platform(made(tmp_path, roster, convention=convention))]
     assert [each.partition(",")[0] for each in notices] == [
         "The class list is not taken for Moodle's grading worksheet"
     ] * said
 
 
 def test_a_platforms_maximum_that_is_the_points_needs_no_notice(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, MOODLE.replace("47.00", "8,00".replace(",", ".")))
-    assert list(about_platform(table, folder, form())) == []
-    table, folder = made(tmp_path, CANVAS)
-    (notice,) = about_platform(table, folder, form())  # its own new columns have no maximum
+    assert list(about_platform(made(tmp_path, MOODLE.replace("47.00", "8.00")))) == []
+    (notice,) = about_platform(made(tmp_path, CANVAS))  # its own new columns have no maximum
     assert "has no column for" in notice
-    (notice,) = about_platform(table, folder, PlatformForm(canvas_columns={"": "HW 1"}))
+    total = PlatformForm(canvas_columns={"": "HW 1"})
+    (notice,) = about_platform(made(tmp_path, CANVAS, form=total))
     assert notice.startswith("Canvas's HW 1 (4711) maximum is 10, and ")
 
 
 def test_a_number_is_a_grade_in_the_gradebook_too(tmp_path: Path) -> None:
-    table, _ = made(tmp_path, MOODLE)
-    write_grades(table, tmp_path / "grades.csv", read_scale("100"))
+    write_grades(made(tmp_path, MOODLE, form=form("100")), tmp_path / "grades.csv")
     header, ada, bob = read(tmp_path / "grades.csv")
     place = header.index("grade")
     assert [row[place : place + 2] for row in (header, ada, bob)] == [
@@ -230,21 +234,22 @@ def test_a_number_is_a_grade_in_the_gradebook_too(tmp_path: Path) -> None:
 
 def test_what_the_instructor_decided_is_in_every_file(tmp_path: Path) -> None:
     decided = "id,notebook,points,excused,comment\n{},02,1,,copied\n{},03,,yes,ill\n"
-    table, folder = made(tmp_path, CANVAS, decided.format("1", "2"))
-    write_canvas(table, folder, tmp_path / "canvas.csv")
+    book = made(tmp_path, CANVAS, decided.format("1", "2"))
+    write_canvas(book, tmp_path / "canvas.csv")
     assert [row[5:] for row in read(tmp_path / "canvas.csv")[2:4]] == [["1", "4"], ["1", "EX"]]
     total = PlatformForm(canvas_columns={"": "HW 1"})
-    write_canvas(table, folder, tmp_path / "canvas.csv", total)
+    total_book = made(tmp_path, CANVAS, decided.format("1", "2"), total)
+    write_canvas(total_book, tmp_path / "canvas.csv")
     # Who is excused from a notebook has 1 of 2 points: half of what the column takes.
     assert [row[5:] for row in read(tmp_path / "canvas.csv")[2:4]] == [["6.25"], ["5"]]
-    write_grades(table, tmp_path / "grades.csv")
+    write_grades(book, tmp_path / "grades.csv")
     header, ada, bob = read(tmp_path / "grades.csv")
     adjusted, comment = header.index("adjusted"), header.index("comment")
     assert (ada[adjusted], ada[comment]) == (f"{FUSED}: 1 point instead of 2", "copied")
     assert (bob[adjusted], bob[comment]) == (f"{BATCHNORM}: excused", "ill")
     assert bob[header.index("total max")] == "2"
-    table, folder = made(tmp_path, MOODLE, decided.format("Participant 1", "Participant 2"))
-    write_moodle(table, folder, tmp_path / "moodle.csv")
+    book = made(tmp_path, MOODLE, decided.format("Participant 1", "Participant 2"))
+    write_moodle(book, tmp_path / "moodle.csv")
     ada, bob = read(tmp_path / "moodle.csv")[1:]
     assert "1 of 2 points (set by the instructor: 1 point instead of 2)" in ada[5]
     assert ada[5].endswith(" copied")
@@ -271,39 +276,33 @@ THERE = r"there are HW 1 \(4711\) and HW 2 \(4712\)\.$"
 def test_a_column_that_cannot_take_the_points(
     tmp_path: Path, columns: dict[str, str], said: str
 ) -> None:
-    _, folder = made(tmp_path, CANVAS)
+    roster = made(tmp_path, CANVAS).class_folder.roster
     with pytest.raises(UnknownColumn, match=said):
-        refuse_unknown_columns(PlatformForm(canvas_columns=columns), folder.roster)
+        refuse_unknown_columns(PlatformForm(canvas_columns=columns), roster)
 
 
 def test_a_column_that_was_named_is_another_notebooks_own(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, CANVAS.replace("HW 2", BATCHNORM))
+    named = PlatformForm(canvas_columns={FUSED: BATCHNORM})
+    book = made(tmp_path, CANVAS.replace("HW 2", BATCHNORM), form=named)
     with pytest.raises(UnknownColumn, match=f"cannot take the points of {FUSED} and {BATCHNORM}"):
-        write_canvas(
-            table, folder, tmp_path / "c.csv", PlatformForm(canvas_columns={FUSED: BATCHNORM})
-        )
+        write_canvas(book, tmp_path / "c.csv")
 
 
 def test_a_notebook_without_a_column_in_the_export_is_said(tmp_path: Path) -> None:
-    table, folder = made(tmp_path, CANVAS)
-    column, maximum = about_platform(table, folder, PlatformForm(canvas_columns={FUSED: "HW 1"}))
+    named = PlatformForm(canvas_columns={FUSED: "HW 1"})
+    column, maximum = about_platform(made(tmp_path, CANVAS, form=named))
     assert column == (
         f"The export that was given as --roster has no column for {BATCHNORM}: Canvas will offer "
         "to make a new assignment. --canvas-column names one that is there."
     )
     assert maximum.startswith("Canvas's HW 1 (4711) maximum is 10, and ")
     everything = PlatformForm(canvas_columns={"": "HW 1"})
-    table_of_moodle, folder_of_moodle = made(tmp_path, MOODLE)
-    for said in (
-        about_platform(table, folder, everything),
-        about_platform(table_of_moodle, folder_of_moodle, form()),
-    ):
-        assert not any("no column" in notice for notice in said)
+    for book in (made(tmp_path, CANVAS, form=everything), made(tmp_path, MOODLE)):
+        assert not any("no column" in notice for notice in about_platform(book))
 
 
 def test_a_canvas_column_needs_canvas_list(tmp_path: Path) -> None:
-    _, folder = made(tmp_path, MOODLE)
-    for roster in (folder.roster, None):
+    for roster in (made(tmp_path, MOODLE).class_folder.roster, None):
         with pytest.raises(UnknownColumn, match="needs Canvas's gradebook"):
             refuse_unknown_columns(PlatformForm(canvas_columns={"": "HW 1"}), roster)
 
@@ -316,13 +315,13 @@ def test_points_of_who_handed_in_nothing_go_everywhere_and_are_not_called_graded
     for roster, id_, row, write, grades in zip(
         (MOODLE, CANVAS), ids, rows, (write_moodle, write_canvas), ("5.88", "1"), strict=True
     ):
-        table, folder = made(tmp_path, roster + row, f"id,notebook,points\n{id_},02,1\n")
-        write(table, folder, tmp_path / "out.csv")
+        book = made(tmp_path, roster + row, f"id,notebook,points\n{id_},02,1\n")
+        write(book, tmp_path / "out.csv")
         (zoe,) = (line for line in read(tmp_path / "out.csv") if "Zoe" in "".join(line))
         assert zoe[5 if write is write_canvas else 3] == grades
-        write_grades(table, tmp_path / "grades.csv")
+        write_grades(book, tmp_path / "grades.csv")
         (zoe,) = (line for line in read(tmp_path / "grades.csv") if line[0] == id_)
         assert f"awarded {FUSED}; missing {BATCHNORM}" in zoe
-        counted = dict(figures(table))
+        counted = dict(figures(book))
         assert (counted["graded"], counted["awarded"]) == ("2", "1")
         assert counted["handed in nothing"] == "0"

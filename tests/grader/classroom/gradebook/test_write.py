@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import Book, render, write_page
+from grader.classroom.gradebook.write import render, write_page
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.run.results import BrokenResults
 from tests.helpers.lines import (
@@ -42,7 +43,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     books = []
     for seed in range(3):
         results = made.write(tmp_path / f"{seed}.jsonl", shuffled=seed)
-        render(Book(made.folder, results, Rubric()), tmp_path / f"out{seed}")
+        render(make_book(made.folder, results, Rubric()), tmp_path / f"out{seed}")
         books.append(digests(tmp_path / f"out{seed}"))
     assert books[0] == books[1] == books[2]
     assert [name for name in books[0] if "/" not in name] == ["grades.csv"]
@@ -57,7 +58,7 @@ def test_a_notebook_that_few_handed_in_is_said(tmp_path: Path, further: Document
 
     def write(lines: list[Document], rubric: Rubric) -> list[str]:
         results = journal(tmp_path / "results.sqlite", lines)
-        return [*render(Book(class_of(lines), results, rubric), tmp_path / "out").notices]
+        return [*render(make_book(class_of(lines), results, rubric), tmp_path / "out").notices]
 
     assert write(lines, Rubric()) == [
         f"{BATCHNORM} was handed in by 1 of 3 students and does not count. "
@@ -76,11 +77,12 @@ def test_needs_neither_torch_nor_matplotlib(tmp_path: Path) -> None:
         "import sys\n"
         "from pathlib import Path\n"
         "from grader.classroom.gradebook.rubric import Rubric\n"
-        "from grader.classroom.gradebook.write import Book, render\n"
+        "from grader.classroom.gradebook.make_book import make_book\n"
+        "from grader.classroom.gradebook.write import render\n"
         "from grader.classroom.intake.class_folder import ClassFolder, Student\n"
         "folder = ClassFolder(Path('x'), 'flat', (Student('ada'),), ())\n"
         f"results, out = Path({str(results)!r}), Path({str(tmp_path)!r})\n"
-        "book = render(Book(folder, results, Rubric()), out)\n"
+        "book = render(make_book(folder, results, Rubric()), out)\n"
         "assert book.index.is_file()\n"
         "print(sorted({'torch', 'numpy', 'matplotlib', 'IPython'} & set(sys.modules)))\n"
     )
@@ -97,17 +99,17 @@ def test_pages_of_students_who_left_are_deleted_and_nothing_else(tmp_path: Path)
     (students / ".bob.html.123.tmp").write_bytes(b"what a killed run left behind")
     for kept in (lines, lines[:1]):
         results = journal(tmp_path / "results.sqlite", kept)
-        render(Book(class_of(kept), results, Rubric()), tmp_path / "out")
+        render(make_book(class_of(kept), results, Rubric()), tmp_path / "out")
     assert sorted(path.name for path in students.iterdir()) == ["ada.html", "mine.html"]
 
 
 def test_results_that_are_none_change_nothing(tmp_path: Path) -> None:
     results = journal(tmp_path / "results.sqlite", [graded("a", "ada", "pp")])
-    render(Book(class_of([]), results, Rubric()), tmp_path / "out")
+    render(make_book(class_of([]), results, Rubric()), tmp_path / "out")
     before = digests(tmp_path / "out")
     spoil(results, "{]")
     with pytest.raises(BrokenResults):
-        render(Book(class_of([]), results, Rubric()), tmp_path / "out")
+        render(make_book(class_of([]), results, Rubric()), tmp_path / "out")
     assert digests(tmp_path / "out") == before
 
 
@@ -124,7 +126,7 @@ def test_a_page_that_is_the_same_is_left_alone(tmp_path: Path) -> None:
 
 def junit(folder: Path, lines: list[Document], students: list[Student]) -> str:
     results, path = journal(folder / "r.sqlite", lines), folder / "junit.xml"
-    render(Book(class_of(lines, students), results, Rubric()), folder / "out", junitxml=path)
+    render(make_book(class_of(lines, students), results, Rubric()), folder / "out", junitxml=path)
     return path.read_text(encoding="utf-8")
 
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import Book, render
+from grader.classroom.gradebook.write import render
 from grader.classroom.handback.recipients import read_recipients
 from grader.classroom.run.results import RESULTS
 from tests.helpers.lines import class_of, graded, journal
@@ -18,7 +19,7 @@ def test_ids_that_look_the_same_in_the_table(tmp_path: Path) -> None:
     ]
     book = tmp_path / "book"
     book.mkdir()
-    render(Book(class_of(lines), journal(book / RESULTS, lines), Rubric()), book)
+    render(make_book(class_of(lines), journal(book / RESULTS, lines), Rubric()), book)
     people, told = read_recipients(book)
     assert [each.student.id for each in people] == ["eve\x07", "x\\u202ey", "x\u202ey"]
     assert [each.files for each in people] == [("c",), ("b",), ("a",)]

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from grader.classroom.gradebook.adjustments import Change
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import Book, render
+from grader.classroom.gradebook.write import render
 from grader.classroom.handback.recipients import read_recipients
 from grader.classroom.handback.write import Form, Given, InTheWay, NothingToHandBack, hand_back
 from grader.classroom.intake.class_folder import Student
@@ -164,7 +165,7 @@ def test_one_submission_of_several_students(tmp_path: Path) -> None:
     people = [Student("ada", email="ada@x.org"), Student("bob"), Student("carl")]
     book = tmp_path / "book"
     book.mkdir()
-    render(Book(class_of(lines, people), journal(book / RESULTS, lines), Rubric()), book)
+    render(make_book(class_of(lines, people), journal(book / RESULTS, lines), Rubric()), book)
     told: list[str] = []
     found, _ = read_recipients(book)
     with pytest.raises(NothingToHandBack):
@@ -182,7 +183,7 @@ def test_a_hostile_class_stays_in_the_folder_and_apart(tmp_path: Path) -> None:
     made = make_class(40)
     book = tmp_path / "book"
     book.mkdir()
-    render(Book(made.folder, made.write(book / RESULTS), Rubric()), book)
+    render(make_book(made.folder, made.write(book / RESULTS), Rubric()), book)
     before = set(tmp_path.rglob("*"))
     given, _, out = back(book, Form.FOLDER)
     assert set(tmp_path.rglob("*")) - before == {out, *out.rglob("*")}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.report.class_summary import (
     ClassSummary,
     distribution,
@@ -38,10 +38,10 @@ DZ = (FUSED, "dz")
 
 def summary_of(tmp_path: Path, lines: list[Document], *students: Student) -> ClassSummary:
     results = journal(tmp_path / "results.sqlite", lines)
-    table = build_table(class_of(lines, students), results, Rubric())
+    book = make_book(class_of(lines, students), results, Rubric())
     read = {line["id"]: as_line(line) for line in lines}
     summary = ClassSummary()
-    for row in table.rows:
+    for row in book.rows():
         summary.add(row, read)
     return summary
 
@@ -103,7 +103,7 @@ def test_equal_values_of_different_code_are_one_mistake(tmp_path: Path) -> None:
     ]
     first = summary.mistakes.of(DZ)[0]
     assert first.shown == {"": ["dz = -p", "dz = 0 - p"]}  # that it is wrong is known
-    assert [row.student.id for row in first.rows] == ["s001", "s002"]
+    assert [who.id for who in first.named] == ["s001", "s002"]
 
 
 def test_results_of_an_earlier_version_are_grouped_by_what_was_said(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_what_is_said_has_no_name_in_it(tmp_path: Path) -> None:
 def test_links_are_few_and_students_are_all_counted(tmp_path: Path) -> None:
     lines = [student(n, diagnosis=sign()) for n in range(MOST_LINKS + 5)]
     (mistake,) = summary_of(tmp_path, lines).mistakes.of(DZ)
-    assert (len(mistake.rows), mistake.students) == (MOST_LINKS, MOST_LINKS + 5)
+    assert (len(mistake.named), mistake.students) == (MOST_LINKS, MOST_LINKS + 5)
 
 
 def test_the_map_is_that_of_a_student_with_nothing_else_wrong(tmp_path: Path) -> None:
@@ -192,15 +192,15 @@ def test_where_points_are_few_each_number_of_them_has_a_bin(tmp_path: Path) -> N
     letters = ["ff", "pf", "pf", "pp", "pp", "pp"]
     lines = [graded(f"{n}", f"s{n}", outcomes) for n, outcomes in enumerate(letters)]
     results = journal(tmp_path / "results.sqlite", lines)
-    table = build_table(class_of(lines, [Student("handed in nothing")]), results, Rubric())
-    assert distribution(table) == (1, [1, 2, 3])
+    book = make_book(class_of(lines, [Student("handed in nothing")]), results, Rubric())
+    assert distribution(book) == (1, [1, 2, 3])
 
 
 def test_who_handed_in_what_is_not_due_did_not_hand_in_nothing(tmp_path: Path) -> None:
     lines = [graded("a", "ada", "pp"), graded("b", "bob", "pppppp", BATCHNORM)]
     results = journal(tmp_path / "results.sqlite", lines)
     due = Rubric(notebooks=(FUSED,))
-    counted = dict(figures(build_table(class_of(lines, [Student("zoe")]), results, due)))
+    counted = dict(figures(make_book(class_of(lines, [Student("zoe")]), results, due)))
     assert counted["handed in nothing"] == counted["handed in nothing that is due"] == "1"
 
 
@@ -209,9 +209,8 @@ def test_a_file_that_is_no_notebook_is_noted_and_not_suspicious(tmp_path: Path) 
     lines = [unreadable("essay.pdf", "bob", "It is a document.", flags=[flag])]
     found = summary_of(tmp_path, lines)
     assert found.suspicious == []
-    assert [row.student.id for row, _ in found.noted] == ["bob"]
-    assert [row.flags for row, _ in found.noted] == [("earned-nothing",)]
-    assert [(row.student.id, said) for row, said in found.lost] == [
+    assert [who.id for who, _ in found.noted] == ["bob"]
+    assert [(who.id, said) for who, said in found.lost] == [
         ("bob", [("essay.pdf", "It is a document.")])
     ]
 
@@ -238,19 +237,21 @@ def test_work_that_earned_nothing(
     right["gradients"][1]["verdict"] = "todo"
     stopped = graded("d.ipynb", "dan", "et", FUSED)
     stopped["gradients"][0]["reasons"] = [("stopped", {"message": "It did not end."})]
-    found = summary_of(tmp_path, [lost, blank, stopped])
-    assert [row.student.id for row, _ in found.lost] == ["ada", "dan"]
+    lines = [lost, blank, stopped]
+    found = summary_of(tmp_path, lines)
+    assert [who.id for who, _ in found.lost] == ["ada", "dan"]
     ((_, [(_, first)]), (_, [(_, second)])) = found.lost
     assert sentence in first
     assert second == "Nothing that was written could run: It did not end."
-    page = student_page(found.lost[0][0], {"a.ipynb": as_line(lost)}, Rubric())
+    row = next(make_book(class_of(lines), tmp_path / "results.sqlite", Rubric()).rows())
+    page = student_page(row, {"a.ipynb": as_line(lost)}, Rubric())
     assert str(marked(first)) in page
 
 
 def test_of_nobody_and_of_no_points_there_are_no_bins(tmp_path: Path) -> None:
     results = journal(tmp_path / "results.sqlite", [])
-    table = build_table(class_of([], [Student("handed in nothing")]), results, Rubric())
-    assert distribution(table)[1] == []
+    book = make_book(class_of([], [Student("handed in nothing")]), results, Rubric())
+    assert distribution(book)[1] == []
 
 
 @pytest.mark.parametrize(

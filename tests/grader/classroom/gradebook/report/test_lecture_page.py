@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from corpus.readers.lecture_course import COURSE
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.report.lecture_page import (
     MOST_MISTAKES,
     course_hint,
@@ -16,7 +17,7 @@ from grader.classroom.gradebook.report.lecture_page import (
 )
 from grader.classroom.gradebook.report.mistakes import Mistake
 from grader.classroom.gradebook.rubric import Rubric
-from grader.classroom.gradebook.write import Book, render
+from grader.classroom.gradebook.write import render
 from grader.classroom.intake.class_folder import Student
 from grader.diagnosis.kinds import Kind
 from grader.verdict import pack_map
@@ -32,7 +33,7 @@ NAMES = ("Ada Lovelace", "Bob Secret", "Zoe Quick", "Ivo Bright")
 def lecture(tmp_path: Path, lines: list[Document]) -> str:
     people = [Student(f"s{n}", name, f"{name}@uni.example") for n, name in enumerate(NAMES)]
     results = journal(tmp_path / "results.sqlite", lines)
-    render(Book(class_of(lines, people), results, Rubric()), tmp_path / "out")
+    render(make_book(class_of(lines, people), results, Rubric()), tmp_path / "out")
     return (tmp_path / "out/report/lecture.html").read_text("utf-8")
 
 
@@ -69,7 +70,7 @@ def test_a_mistake_with_its_hint_its_lines_and_its_picture(tmp_path: Path) -> No
 @pytest.mark.slow
 def test_no_name_is_on_it(tmp_path: Path) -> None:
     made = make_class(120, seed=4, hostile=False)
-    render(Book(made.folder, made.write(tmp_path / "r.sqlite"), Rubric()), tmp_path)
+    render(make_book(made.folder, made.write(tmp_path / "r.sqlite"), Rubric()), tmp_path)
     text = (tmp_path / "report/lecture.html").read_text("utf-8")
     assert text.count("<section") == MOST_MISTAKES
     assert "students/" not in text

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import read_adjustments
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.report import pages
 from grader.classroom.gradebook.report.pages import page_name, policy
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
-from grader.classroom.gradebook.write import Book, render
+from grader.classroom.gradebook.write import render
 from grader.classroom.intake.class_folder import Student
 from tests.helpers.lines import (
     BATCHNORM,
@@ -92,7 +93,7 @@ def write(
     tmp_path: Path, lines: list[Document], students: list[Student], rubric: Rubric = ONE_EACH
 ) -> Path:
     results = journal(tmp_path / "results.sqlite", lines)
-    render(Book(class_of(lines, students), results, rubric), tmp_path / "out")
+    render(make_book(class_of(lines, students), results, rubric), tmp_path / "out")
     return tmp_path / "out" / "report"
 
 
@@ -105,7 +106,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class of 30 with everybody in it who tries something."""
     folder = tmp_path_factory.mktemp("class")
     made = make_class(30, seed=3)
-    render(Book(made.folder, made.write(folder / "r.sqlite"), Rubric()), folder)
+    render(make_book(made.folder, made.write(folder / "r.sqlite"), Rubric()), folder)
     return folder / "report"
 
 
@@ -339,7 +340,9 @@ def test_what_the_instructor_decided_stands_on_the_pages(tmp_path: Path) -> None
     )
     adjustments = read_adjustments(tmp_path / "adjustments.csv", COURSE, folder.students)
     results = journal(tmp_path / "results.sqlite", lines)
-    index = render(Book(folder, results, Rubric(), adjustments=adjustments), tmp_path / "out").index
+    index = render(
+        make_book(folder, results, Rubric(), adjustments=adjustments), tmp_path / "out"
+    ).index
     ada, bob, cyd, dan = (student(index.parent, who) for who in ("ada", "bob", "cyd", "dan"))
     assert "1.5 of 2 points" in ada
     assert 'data-name="points">0.5 of 1</td>' in ada

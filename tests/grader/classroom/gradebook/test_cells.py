@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from corpus.readers.lecture_course import COURSE
-from grader.classroom.gradebook.make_cell import Attempts
-from grader.classroom.gradebook.make_table import build_table
+from grader.classroom.gradebook.book import Record
+from grader.classroom.gradebook.codes import Attempts
+from grader.classroom.gradebook.make_book import make_book
 from grader.classroom.gradebook.rubric import Rubric, parse_rubric
-from grader.classroom.gradebook.table import Cell
 from tests.helpers.lines import Document, class_of, graded, journal
 
 OLD, NEW = "2026-11-01T10:00:00+00:00", "2026-11-01T15:00:00+00:00"
@@ -25,14 +25,15 @@ def cell_of(
     which: Attempts = Attempts.LATEST,
     modified: Times | None = None,
     rubric: Rubric | None = None,
-) -> Cell:
+) -> Record:
     folder = class_of(lines)
     times = modified or {}
     files = tuple(replace(file, modified=times.get(file.id)) for file in folder.handed_in)
     path = journal(tmp_path / "results.sqlite", lines)
-    table = build_table(replace(folder, handed_in=files), path, rubric or Rubric(), which)
-    ((cell,),) = (row.cells for row in table.rows)
-    return cell
+    book = make_book(replace(folder, handed_in=files), path, rubric or Rubric(), which)
+    ((cell,),) = (row["cells"] for row in book.rows())
+    found: Record = cell
+    return found
 
 
 def two(
@@ -90,10 +91,11 @@ def test_the_latest_by_what_tells(
 ) -> None:
     for order in (lines, lines[::-1]):
         cell = cell_of(tmp_path, order, modified=modified)
-        assert cell.counts
-        assert cell.counts.id == taken
-        assert cell.why.endswith(why)
-        assert {id_: float(points) for id_, points in cell.earns.items()} == {
+        assert cell["counts"]
+        assert cell["counts"]["id"] == taken
+        assert cell["why"].endswith(why)
+        files = [cell["counts"], *cell["superseded"]]
+        assert {file["id"]: float(file["earns"]) for file in files} == {
             "hw.ipynb": 2,
             "hw (1).ipynb": 1,
         }
@@ -113,20 +115,36 @@ def test_latest_best_or_first(
 ) -> None:
     lines = [graded(id_, "ada", letters) for id_, letters in zip("abc", outcomes, strict=True)]
     cell = cell_of(tmp_path, lines, which)
-    assert cell.counts
-    assert cell.counts.id == taken
-    assert cell.why.startswith(why)
-    assert {file.id for file in cell.superseded} == {*"abc"} - {taken}
-    assert cell.points == cell.earns[taken]
+    assert cell["counts"]
+    assert cell["counts"]["id"] == taken
+    assert cell["why"].startswith(why)
+    assert {file["id"] for file in cell["superseded"]} == {*"abc"} - {taken}
+    assert cell["points"] == cell["counts"]["earns"]
 
 
 def test_the_best_minds_what_a_late_one_keeps(tmp_path: Path) -> None:
     lines = [graded("a", "ada", "pf"), graded("b", "ada", "pp", late=True)]
     rubric = parse_rubric("late = 0.25", COURSE)
-    assert cell_of(tmp_path, lines, Attempts.BEST, rubric=rubric).points == 1
-    assert cell_of(tmp_path, lines, Attempts.LATEST, rubric=rubric).points == 0.5
+    assert cell_of(tmp_path, lines, Attempts.BEST, rubric=rubric)["points"] == 1
+    assert cell_of(tmp_path, lines, Attempts.LATEST, rubric=rubric)["points"] == 0.5
 
 
 def test_a_single_file_needs_no_reason(tmp_path: Path) -> None:
     cell = cell_of(tmp_path, [graded("a", "ada", "pf")])
-    assert (cell.why, cell.earns, cell.superseded) == ("", {}, ())
+    assert cell["superseded"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "default = 0.333333333\nlate = 0.7\nround = 0.000001",
+        "default = 9999.999999999\ncarried = 0.1\nlate = 0.999999999\nround = 0.07",
+        "carried = 0.5\nlate = { per_day = 0.3, most = 2 }\nround = 2.5",
+    ],
+)
+def test_points_are_what_the_rubric_says_to_the_last_digit(tmp_path: Path, text: str) -> None:
+    rubric = parse_rubric(text, COURSE)
+    worth = rubric.worth("ex2", "dz")
+    exact = rubric.total(worth * (1 + rubric.carried), rubric.kept(None, None))
+    cell = cell_of(tmp_path, [graded("a", "ada", "pc", late=True)], rubric=rubric)
+    assert (cell["points"], cell["max_points"]) == (exact, rubric.total(2 * worth))

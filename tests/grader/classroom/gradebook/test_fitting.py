@@ -6,7 +6,7 @@ import pytest
 
 from corpus.readers.lecture_course import COURSE
 from grader.classroom.gradebook.adjustments import UnusableAdjustment, read_adjustments
-from grader.classroom.gradebook.make_table import refuse_early
+from grader.classroom.gradebook.fitting import refuse_early
 from grader.classroom.gradebook.rubric import parse_rubric
 from grader.classroom.intake.class_folder import HandedIn, Student
 from tests.helpers.lines import FUSED
@@ -19,7 +19,7 @@ def refuse(tmp_path: Path, line: str, rubric: str = "") -> None:
     path.write_text(f"id,notebook,gradient,points,attempt\n{line}\n", encoding="utf-8")
     students = [Student(id_) for id_ in ("ada", "bob", "zoe")]
     found = read_adjustments(path, COURSE, students)
-    refuse_early(found, parse_rubric(rubric, COURSE), FILES)
+    refuse_early(found, parse_rubric(rubric, COURSE), FILES, tmp_path / "results.sqlite")
 
 
 @pytest.mark.parametrize(

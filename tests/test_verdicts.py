@@ -88,11 +88,13 @@ def test_a_mistake_is_blamed_on_its_gradient_alone() -> None:
 @pytest.mark.parametrize(
     ("corpus", "least_named", "most_misnamed"),
     [
-        ("people open", 0.98, 0.008),
-        ("people kept", 0.98, 0.008),
+        ("people open", 0.95, 0.015),
+        ("people kept", 0.96, 0.01),
+        ("public open", 0.9, 0.0),
+        ("public kept", 0.7, 0.05),
         ("fault", 0.98, 0.006),
-        ("other", 0.99, 0.0),
-        ("encore", 1.0, 0.0),
+        ("other", 0.97, 0.01),
+        ("encore", 0.65, 0.05),
     ],
 )
 def test_the_first_diagnosis_names_the_mistake(

@@ -85,19 +85,22 @@ def _written_in(search: Search) -> Iterator[Edit]:
 
 
 def _of_shape(search: Search, verdict: Verdict) -> Iterator[Explanation]:
-    """The right numbers in another shape, at the notebook's sizes too."""
+    """The right numbers in another shape, at the notebook's sizes too if it ran there."""
     shape, due = verdict.comparison.shape, verdict.comparison.expected_shape
-    if shape is None or due is None or shape == due or not search.values:
+    if not search.values or shape == due is not None:
         return
+    name = search.item.name[1:]
     for rights in search.targets[: search.coarse]:
         pairs = [*zip(search.values, rights, strict=False)]
-        if all(same_numbers(*pair) for pair in pairs):
-            is_lost = [*shape] == [length for length in due if length != 1]
+        if all(v.shape != r.shape and same_numbers(v, r) for v, r in pairs):
+            (value, right), *_ = pairs
+            is_lost = [*value.shape] == [length for length in right.shape if length != 1]
             kind = Kind.LOST_KEEPDIM if is_lost else Kind.WRONG_SHAPE
             if all(value.dim() == 2 and value.mT.shape == right.shape for value, right in pairs):
                 kind = Kind.TRANSPOSED
-            name = search.item.name[1:]
-            yield kind, f"{RIGHT_NUMBERS} The shape is {shape}, and `{name}` has {due}."
+            known = f"The shape is {shape}, and `{name}` has {due}."
+            message = known if shape else f"The shape is not that of `{name}`."
+            yield kind, f"{RIGHT_NUMBERS} {message}"
             return
 
 

@@ -81,7 +81,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dW2",
             f"{OUTER}dW2 /= n",
-            "`n` should not be a divisor here: nothing is averaged.",
+            "`n` should not be a divisor here.",
         ),
         (
             "dW2",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
+from IPython.core.interactiveshell import InteractiveShell
 from torch import Tensor
+from traitlets.config import Config
 
 from grader.explanation.magic import explain_cell
 from grader.reports import wording
@@ -106,3 +109,25 @@ def test_what_cannot_be_read_becomes_an_input() -> None:
 def test_without_a_forward_pass_one_sentence_says_so() -> None:
     with pytest.raises(BadInput, match="No cell that ran computes loss in a line of its own"):
         explain_cell([SETUP], RIGHT, run(SETUP), "loss")
+
+
+@pytest.fixture
+def shell() -> Iterator[InteractiveShell]:
+    """An IPython of its own, which leaves nothing behind."""
+    in_memory = Config({"HistoryManager": {"hist_file": ":memory:"}})
+    yield InteractiveShell.instance(config=in_memory)
+    InteractiveShell.clear_instance()
+
+
+def test_the_magic_runs_the_cell_and_tells_what_there_is_to_tell(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.run_line_magic("load_ext", "grader")
+    for cell in ("import torch\nimport torch.nn.functional as F", SETUP, FORWARD):
+        assert shell.run_cell(cell, store_history=True).success
+    capsys.readouterr()
+    shell.run_cell(f"%%backward\n{RIGHT.replace('sum(0)', 'mean(0)')}", store_history=True)
+    said = capsys.readouterr().out
+    assert "dW              | exact:" in said
+    assert "`mean` is not the function that belongs here." in said
+    assert "db" in shell.user_ns

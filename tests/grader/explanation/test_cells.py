@@ -124,9 +124,9 @@ def test_the_magic_runs_the_cell_and_tells_what_there_is_to_tell(
 ) -> None:
     shell.run_line_magic("load_ext", "grader")
     for cell in ("import torch\nimport torch.nn.functional as F", SETUP, FORWARD):
-        assert shell.run_cell(cell, store_history=True).success
+        assert shell.run_cell(cell, store_history=True).success  # type: ignore[no-untyped-call]
     capsys.readouterr()
-    shell.run_cell(f"%%backward\n{RIGHT.replace('sum(0)', 'mean(0)')}", store_history=True)
+    shell.run_cell(f"%%backward\n{RIGHT.replace('sum(0)', 'mean(0)')}", store_history=True)  # type: ignore[no-untyped-call]
     said = capsys.readouterr().out
     assert "dW              | exact:" in said
     assert "`mean` is not the function that belongs here." in said

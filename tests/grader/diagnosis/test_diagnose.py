@@ -54,6 +54,19 @@ def test_a_mistake_is_named(expected: Expected, judge_text: Judge) -> None:
     assert said.hint
 
 
+def test_the_same_line_is_blamed_where_this_answer_has_it(judge_text: Judge) -> None:
+    wrong = LECTURE.replace("dh = dlogits @ W2.T", "dh = dlogits @ W2")
+    pieces = {}
+    for text in (wrong, wrong.replace("dh = dlogits", "unused = 1\nunused = 2\ndh = dlogits")):
+        verdict = judge_text(text)["dh"]
+        assert verdict.place is not None
+        assert verdict.piece is not None
+        pieces[verdict.place.line] = verdict.code[slice(*verdict.piece)]
+    assert [*pieces.values()] == ["dlogits @ W2"] * 2
+    first, second = pieces
+    assert second == first + 2
+
+
 @pytest.mark.parametrize(
     ("line", "instead"),
     [

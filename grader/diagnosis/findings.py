@@ -121,7 +121,8 @@ def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Edit | Explana
             yield replace(
                 edit, message=f"{edit.message} A size written as a number is wrong as well."
             )
-    yield from _of_arrivals(search, verdict)
+    if not search.raises:  # else the exception says what is wrong first
+        yield from _of_arrivals(search, verdict)
     yield from _compared(search, verdict)
 
 

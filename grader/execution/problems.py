@@ -52,6 +52,7 @@ ADVICE = {
     "^(Subtraction|Negation), the `-` operator, ": (
         "A mask holds True and False; `.float()` makes ones and zeros of it."
     ),
+    "^'(float|int|Tensor)' object is not callable": "Is a `*` missing before a bracket?",
     r"^sqrt\(\): .* must be Tensor, not": "Of a plain number `n`, the root is `n**0.5`.",
     r"^(erf|exp|log|tanh)\(\): .* must be Tensor, not": r"For a plain number there is `math.\1`.",
 }

@@ -181,16 +181,19 @@ class _Judge:
         is the one to blame.
         """
         bad_lines = {name for name, outcome in self.outcomes.items() if outcome in AT_FAULT}
+        handed_on = {name for name, outcome in self.outcomes.items() if outcome is Outcome.CARRIED}
 
         def causes(name: str) -> set[str]:
             """The gradients that it reads and that keep it from being what it should be."""
+            if name in handed_on & self.useless:  # what it was handed was NaN already
+                return _handed(self.items[name]) & self.useless & (bad_lines | handed_on)
             if name not in self.stuck and name not in self.wide:
                 return set()
             raised = self.items[name].lecture.raised
             mixes = name in self.stuck and raised is not None and OF_DTYPES.search(raised.words)
             bad = bad_lines | self.wide.keys() if name in self.wide or mixes else bad_lines
             is_useless = name in self.stuck and raised is None
-            return _handed(self.items[name]) & (bad & self.useless if is_useless else bad)
+            return _handed(self.items[name]) & ((bad | handed_on) & self.useless if is_useless else bad)
 
         first = {one for one in _above(verdict.name, causes) if not causes(one)}
         for name in first & self.wide.keys():

@@ -229,6 +229,15 @@ def test_errors_name_the_students_line(
     assert blamed(verdicts) == ["dh"]
 
 
+def test_what_was_handed_infinite_numbers_on_the_lectures_batch_alone_is_not_to_blame(
+    runner: Runner,
+) -> None:
+    """With this seed, one `h` of the lecture's batch is rounded to 1."""
+    source = edited(("dhpreact = (1.0 - h**2) * dh", "dhpreact = dh / (1.0 - h**2)"))
+    verdicts, _ = grade_exercise(ATOMIC, answer_cells(source), runner, 5)
+    assert [v.name for v in verdicts if v.outcome in BLAMED] == ["dhpreact"]
+
+
 def test_a_lost_axis_is_explained_at_the_lectures_sizes(judge_text: Judge) -> None:
     verdicts = judge_text(
         edited(

@@ -360,6 +360,12 @@ def zipped(path: Path, *names: str, text: str = "{}") -> None:
             archive.writestr(name, text)
 
 
+def test_zip_files_of_two_assignments_are_one_students(tmp_path: Path) -> None:
+    for path in ("hw1/ada", "hw1/bob", "hw2/ada", "hw1/carl"):
+        zipped(tmp_path / f"{path}.zip", "me.ipynb")
+    assert {*by_file(read_class(tmp_path, COURSE)).values()} == {"ada", "bob", "carl"}
+
+
 def test_zip_files_are_opened(tmp_path: Path) -> None:
     zipped(tmp_path / "ada/hw.zip", "hw/01.ipynb", "hw/notes.txt", "__MACOSX/hw/._01.ipynb")
     zipped(tmp_path / "bob_01_atomic_backprop.zip", "02.ipynb")

@@ -20,7 +20,7 @@ _FILES = ("roster", "adjustments", "rubric")
 REMEMBERED = (
     *_FILES,
     *("roster_columns", "due", "file_times", "due_notebooks", "attempts", "scale", "canvas_column"),
-    "course",
+    *("course", "sandbox"),
 )
 """The options of `grader grade` that are kept, by their names."""
 

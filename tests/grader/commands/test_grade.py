@@ -359,6 +359,15 @@ def test_the_gradebook_remembers_how_it_was_made(
     assert re.search(r"^1 grade changed since [\d:]+: ada 1 → 0\.5\.$", said.err, re.MULTILINE)
 
 
+def test_a_run_without_a_sandbox_is_gone_on_with(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    assert run(folder) == exit_codes.PASSED
+    words = ["grade", str(folder), "--out", str(folder.parent / "out")]
+    assert cli.main(words) == exit_codes.PASSED
+    assert "class.toml): --sandbox none.\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -359,6 +359,24 @@ def test_the_gradebook_remembers_how_it_was_made(
     assert re.search(r"^1 grade changed since [\d:]+: ada 1 → 0\.5\.$", said.err, re.MULTILINE)
 
 
+def test_a_gradebook_moves_with_its_class_list(
+    folder: Path, pools: list[InlinePool], capsys: Capture, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    term, far = folder.parent, tmp_path_factory.mktemp("far") / "points.toml"
+    (term / "list.csv").write_text("ada\nbob\nzoe\n")
+    far.write_text("default = 2\n")
+    course = "--course", write_course(term / "course")
+    assert run(folder, "--roster", term / "list.csv", "--rubric", far, *course) == 0
+    settings = (term / "out/class.toml").read_text()
+    assert 'roster = "../list.csv"' in settings
+    assert f'rubric = "{far}"' in settings
+    assert 'course = "../course"' in settings
+    moved = term.rename(term.with_name("moved"))
+    assert run(moved / "class") == exit_codes.PASSED
+    assert (moved / "out/class.toml").read_text() == settings
+    assert [row["id"] for row in grades(moved / "out")] == ["ada", "bob", "zoe"]
+
+
 def test_a_run_without_a_sandbox_is_gone_on_with(
     folder: Path, pools: list[InlinePool], capsys: Capture
 ) -> None:

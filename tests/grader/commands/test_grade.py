@@ -419,6 +419,18 @@ def test_awarded_points_keep_their_share(
         assert next(rows)["total"] == points
 
 
+def test_the_terminal_names_whose_work_earned_nothing(
+    folder: Path, pools: list[InlinePool], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    names = "ada", "bob", "cyd", "d\x1b"
+    monkeypatch.setattr(grader.classroom.gradebook.write, "lost_in", lambda _: names)
+    assert run(folder) == exit_codes.PASSED
+    assert "\nWork that earned nothing: ada, bob, cyd and 1 more. The" in capsys.readouterr().out
+    monkeypatch.setattr(grader.classroom.gradebook.write, "lost_in", lambda _: names[3:])
+    assert run(folder) == exit_codes.PASSED
+    assert "Work that earned nothing: d\\x1b. The" in capsys.readouterr().out
+
+
 def test_a_file_that_is_gone_is_said(
     folder: Path, pools: list[InlinePool], capsys: Capture
 ) -> None:

@@ -273,8 +273,9 @@ def _differs(each: Assignment, whose: str, book: Book) -> Iterator[str]:
     if each.maximum is None or each.maximum == each.most == becomes:
         return
     notebooks = [each.notebook] if each.notebook else [*book.columns]
-    which = "" if book.rubric.notebooks else " --due-notebooks says which notebooks count."
-    differ = "" if becomes == each.maximum else " The two differ: --scale platform mends that."
+    chosen = book.rubric.notebooks or len(book.columns) == 1
+    which = "" if chosen else " --due-notebooks says which notebooks count."
+    differ = "" if becomes == each.maximum else " The two differ."
     to = "not scaled" if becomes == each.most else f"scaled to {points_text(round(becomes, 2))}"
     yield (Notice if differ or which else Note)(
         "maximum",
@@ -283,6 +284,6 @@ def _differs(each: Assignment, whose: str, book: Book) -> Iterator[str]:
         notebooks=f"{listed(notebooks)} {'are' if len(notebooks) > 1 else 'is'}",
         most=points_text(each.most),
         scaled=to,
-        mend=differ,
+        differ=differ,
         which=which,
     )

@@ -6,7 +6,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 
 from grader.classroom.intake.sighting import (
@@ -107,20 +106,20 @@ def _assignments_above(tree: Tree) -> Notice | None:
     """What is said if the folders at the top are assignments, in which the students' folders lie.
 
     That is so if most files lie two folders deep, under names that recur in several folders at the
-    top. `ada/hw1/` and `ada/hw2/` look the same. But a student has several notebooks, and an
-    assignment usually one; where that does not tell, there are fewer assignments than students.
+    top. `ada/hw1/` and `ada/hw2/` look the same. But the files of an assignment are most often of
+    one notebook; where that does not tell, there are fewer assignments than students.
     """
     deep = [parts for parts in tree.candidates if len(parts) > 2]
-    tops, inside = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    tops, inside = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
     for parts in deep:
         found = _notebook_name(tree.notebooks).search(spelled(parts[-1]))
-        name = re.sub(r"[\W\d_]", "", found[0].lower()) if found else ""
-        tops[parts[0]].add(name)
-        inside[parts[1]].add(name)
+        name = {re.sub(r"[\W\d_]", "", found[0].lower())} if found else set[str]()
+        tops[parts[0]].update(name)
+        inside[parts[1]].update(name)
 
-    def rank(folders: Mapping[str, set[str]]) -> tuple[Fraction, int]:
-        several = sum(len(notebooks - {""}) > 1 for notebooks in folders.values())
-        return Fraction(several, len(folders)), len(folders)
+    def rank(folders: Mapping[str, Counter[str]]) -> tuple[int, int]:
+        of_others = (each.total() - max(each.values(), default=0) for each in folders.values())
+        return sum(of_others), len(folders)
 
     times = Counter(name for _, name in {parts[:2] for parts in deep})
     again = sorted(name for name in times if times[name] > 1)

@@ -116,8 +116,14 @@ def test_folders_of_assignments_hold_the_students(tmp_path: Path, number: int) -
 def test_folders_of_students_hold_their_assignments(tmp_path: Path, students: str) -> None:
     for student in students.split():
         make(tmp_path, *(f"{student}/hw{name[:2]}/{name}.ipynb" for name in NOTEBOOKS))
+    for late in range(9):  # who have the first alone, or have mixed them up
+        make(tmp_path, f"late{late}/hw01/01_atomic_backprop.ipynb")
+    make(tmp_path, "late0/hw01/02_fused_cross_entropy.ipynb")
     found = read_class(tmp_path, COURSE)
-    assert [student.id for student in found.students] == students.split()
+    assert [student.id for student in found.students] == [
+        *students.split(),
+        *(f"late{late}" for late in range(9)),
+    ]
     assert found.notices == ()
 
 

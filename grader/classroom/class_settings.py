@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,7 +21,7 @@ _FILES = ("roster", "adjustments", "rubric")
 REMEMBERED = (
     *_FILES,
     *("roster_columns", "due", "file_times", "due_notebooks", "attempts", "scale", "canvas_column"),
-    "course",
+    *("course", "sandbox"),
 )
 """The options of `grader grade` that are kept, by their names."""
 
@@ -40,7 +41,14 @@ def read_settings(gradebook: Path) -> dict[str, Any]:
     Raises:
         UnusableSettings: it cannot be used; the message is a sentence.
     """
-    path = gradebook / SETTINGS
+    found = _settings_in(gradebook / SETTINGS)
+    # The course may also be the name of an installed one.
+    paths = {name for name in found if name in _FILES or (name == "course" and "/" in found[name])}
+    whole = {name: os.path.normpath(gradebook.resolve() / found[name]) for name in paths}
+    return found | whole
+
+
+def _settings_in(path: Path) -> dict[str, Any]:
     try:
         found = tomllib.loads(path.read_text("utf-8-sig")) if path.is_file() else {}
     except (OSError, ValueError) as error:
@@ -57,13 +65,28 @@ def read_settings(gradebook: Path) -> dict[str, Any]:
 
 def write_settings(gradebook: Path, options: Mapping[str, Any]) -> None:
     """Replace the file, if the options are not those that it has."""
-    said = {n: options[n] for n in REMEMBERED if options.get(n) and _can_be_written(options[n])}
-    if said != read_settings(gradebook):
+    said = {
+        name: _seen_from(gradebook, value)
+        for name in REMEMBERED
+        if (value := options.get(name)) and _can_be_written(value)
+    }
+    if said != _settings_in(gradebook / SETTINGS):
         # A text, a list of them, true: in TOML they are what they are in JSON.
         lines = (
             f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in said.items()
         )
         write_whole(gradebook / SETTINGS, _HEAD + "\n".join([*lines, ""]))
+
+
+def _seen_from(gradebook: Path, value: Any) -> Any:
+    """A path below the gradebook's parent as the gradebook sees it: both may move together."""
+    if not isinstance(value, str) or not Path(value).is_absolute():
+        return value
+    place = Path(value).parent.resolve() / Path(value).name
+    near = os.path.relpath(place, gradebook.resolve())
+    if near.startswith("../.."):
+        return value
+    return near if near.startswith("../") else f"./{near}"
 
 
 def _can_be_written(value: object) -> bool:

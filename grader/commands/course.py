@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import click
 
-from grader.classroom.notebook_called import notebook_called
 from grader.printable import printable
 from grader.program.course import BadCourse, Course, built_in_course
 from grader.submission.which_course import course_called
@@ -60,6 +59,6 @@ def course_notebook(text: str, course: Course, option: str) -> str:
         UserError: there is none.
     """
     try:
-        return notebook_called(text, course)
+        return course.notebook_called(text)
     except ValueError as error:
         raise UserError(f"{option}: {error}") from None

@@ -378,6 +378,9 @@ def _summary(
     lines = [f"{files} of {students}.", ", ".join(f"{what}: {n}" for what, n in written.figures)]
     if written.unreadable:
         lines.append(_not_graded(written))
+    if written.lost:
+        names = listed(map(printable, written.lost), most=3)
+        lines.append(f"Work that earned nothing: {names}. The report says why.")
     if tally.kept:
         lines.append(f"{counted(tally.kept, 'file')} had been done by an earlier run.")
     if tally.fresh:

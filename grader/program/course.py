@@ -16,6 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from grader.close_names import did_you_mean
+from grader.printable import printable, there_are
 from grader.user_error import UserError
 
 FILE, HINTS_FILE, SOLVED = "course.toml", "hints.toml", "solved.json"
@@ -88,6 +90,24 @@ class Course:
         """The gradients of a notebook, each behind the prefix of its exercise."""
         outlines = self.outlines(notebook)
         return tuple((each.prefix, gradient) for each in outlines for gradient in each.gradients)
+
+    def notebook_called(self, text: str) -> str:
+        """The notebook of that name, of its file's, or of that number.
+
+        For example "02_fused_cross_entropy", "02_fused_cross_entropy.ipynb", "02", "2".
+
+        Raises:
+            ValueError: there is none; the message is a sentence.
+        """
+        text = text.strip()
+        for notebook in self.notebooks:
+            number = number_of(notebook)
+            if text in (notebook, f"{notebook}.ipynb") or (
+                number.isdecimal() and text.lstrip("0") == number.lstrip("0")
+            ):
+                return notebook
+        meant = did_you_mean([text], self.notebooks) or f"{there_are(self.notebooks)}."
+        raise ValueError(f"there is no notebook {printable(text)!r} in the course; {meant}")
 
 
 def number_of(notebook: str) -> str:

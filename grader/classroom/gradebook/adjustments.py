@@ -16,7 +16,6 @@ from typing import Any
 from grader.classroom.gradebook.rubric import MOST, number_in
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.intake.csv_file import read_csv_file
-from grader.classroom.notebook_called import notebook_called
 from grader.classroom.spreadsheet import unescaped
 from grader.close_names import did_you_mean, nearest
 from grader.printable import listed, printable
@@ -183,7 +182,7 @@ def _change(
 
 def _place(notebook: str, gradient: str, course: Course) -> tuple[str, str]:
     if notebook:
-        notebook = notebook_called(notebook, course)
+        notebook = course.notebook_called(notebook)
     if not gradient:
         return notebook, ""
     having = [

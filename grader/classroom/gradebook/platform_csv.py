@@ -27,7 +27,7 @@ from grader.classroom.gradebook.platform_form import (
 )
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.intake.class_folder import Roster, Student
-from grader.classroom.intake.platform_layouts import CANVAS, MOODLE
+from grader.classroom.intake.platform_layouts import CANVAS, MOODLE, prefix_in
 from grader.classroom.notices import Note, Notice
 from grader.printable import listed, printable
 from grader.reports import wording
@@ -255,6 +255,7 @@ def about_platform(book: Book) -> Iterator[str]:
     columns = canvas_assignments(book, roster) if is_canvas_export(roster) else []
     if new := [each.name for each in columns if each.name not in roster.header]:
         yield Notice("no-column", columns=listed(new))
+    yield from _added_together(book)
     if not book.max_points:
         return
     if book.class_folder.convention == MOODLE and not is_moodle_worksheet(roster):
@@ -267,14 +268,26 @@ def about_platform(book: Book) -> Iterator[str]:
             yield from _differs(assignment(book, _GRADE, "", maximum), "Moodle's", book)
 
 
+def _added_together(book: Book) -> Iterator[Notice]:
+    """What is said if Moodle's one column gets the points of several assignments."""
+    folder = book.class_folder
+    if folder.convention != MOODLE or not is_moodle_worksheet(folder.roster):
+        return
+    paths = (tuple(item.path.split("/")) for item in folder.handed_in)
+    downloads = {parts[: found[0]] for parts in paths if (found := prefix_in(parts))}
+    if len(downloads) > 1 and len(book.columns) > 1:
+        yield Notice("added", downloads=len(downloads), notebooks=listed(book.columns))
+
+
 def _differs(each: Assignment, whose: str, book: Book) -> Iterator[str]:
     """What is said of a platform's maximum, unless it is the points that can be earned."""
     becomes = each.most if each.target is None else each.target
     if each.maximum is None or each.maximum == each.most == becomes:
         return
     notebooks = [each.notebook] if each.notebook else [*book.columns]
-    which = "" if book.rubric.notebooks else " --due-notebooks says which notebooks count."
-    differ = "" if becomes == each.maximum else " The two differ: --scale platform mends that."
+    chosen = book.rubric.notebooks or len(book.columns) == 1
+    which = "" if chosen else " --due-notebooks says which notebooks count."
+    differ = "" if becomes == each.maximum else " The two differ."
     to = "not scaled" if becomes == each.most else f"scaled to {points_text(round(becomes, 2))}"
     yield (Notice if differ or which else Note)(
         "maximum",
@@ -283,6 +296,6 @@ def _differs(each: Assignment, whose: str, book: Book) -> Iterator[str]:
         notebooks=f"{listed(notebooks)} {'are' if len(notebooks) > 1 else 'is'}",
         most=points_text(each.most),
         scaled=to,
-        mend=differ,
+        differ=differ,
         which=which,
     )

@@ -12,7 +12,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.notebook_called import notebook_called
 from grader.close_names import did_you_mean
 from grader.printable import printable
 from grader.program.course import Course, built_in_course
@@ -214,7 +213,7 @@ def _notebooks(value: Any, course: Course) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise UnusableRubric('notebooks has to be a list of names, such as ["01_atomic_backprop"].')
     try:
-        named = {notebook_called(name, course) for name in value}
+        named = {course.notebook_called(name) for name in value}
     except ValueError as error:
         raise UnusableRubric(f"notebooks: {error}") from None
     return tuple(name for name in course.notebooks if name in named)

@@ -9,6 +9,7 @@ from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 
+import polars as pl
 from polars import col
 
 from grader.classroom.gradebook.about_book import about_changes, about_columns, about_rows
@@ -32,6 +33,7 @@ GRADES, REPORT, STUDENTS, LECTURE = "grades.csv", "report", "students", "lecture
 class Written:
     """The report's first page, its figures, the files that nobody could read.
 
+    `lost` are the students of whom something was graded that earned nothing.
     `notices` are sentences for the instructor, remarks among them; `changed` says whose points are
     not what they were before, "" if nobody's.
     """
@@ -39,6 +41,7 @@ class Written:
     index: Path
     figures: Figures
     unreadable: tuple[str, ...]
+    lost: tuple[str, ...]
     notices: tuple[str, ...]
     changed: str
 
@@ -82,13 +85,21 @@ def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
         award = ((change, str(out_of)) for change, out_of in book.awarded.items())
         results.write_book(person=_people(book), grade=_grades(book), award=award)
     (out / UNFINISHED).unlink()
-    return Written(index, figures(book), unreadable_in(book), notices, changed)
+    return Written(index, figures(book), unreadable_in(book), lost_in(book), notices, changed)
 
 
 def unreadable_in(book: Book) -> tuple[str, ...]:
     """The files that could not be graded."""
     files = book.people["files"].explode(empty_as_null=False).struct.unnest()
     return tuple(files.filter(col("error") != "")["path"].unique(maintain_order=True))
+
+
+def lost_in(book: Book) -> tuple[str, ...]:
+    """The students of whom something was graded that earned nothing."""
+    file = pl.element().struct
+    lost = file.field("earned_nothing") & (file.field("error") == "")
+    whose = book.people.filter(col("files").list.eval(lost).list.any())["student"]
+    return tuple(who.name or who.id for who in (book.students[place] for place in whose))
 
 
 def _people(book: Book) -> Iterator[tuple[object, ...]]:

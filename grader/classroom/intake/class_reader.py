@@ -20,7 +20,7 @@ from grader.classroom.intake.class_folder import (
     explained,
 )
 from grader.classroom.intake.gradescope_export import gradescope_tops, read_gradescope
-from grader.classroom.intake.matching import Matcher, choose_readings, damaged_ids, identify
+from grader.classroom.intake.matching import Matcher, choose_readings, identify
 from grader.classroom.intake.plain_layouts import (
     github_tops,
     nbgrader_tops,
@@ -153,10 +153,9 @@ def _doubt(handed_in: Iterable[HandedIn], classes: ClassList) -> str:
     listed = present & classes.known.keys()
     if not classes.known or 2 * len(listed) >= len(present):
         return ""
-    damage = "".join(f" {said}" for said in damaged_ids(present, classes))
     return (
         f"Of {len(present):,} who handed something in, {len(listed):,} are in the class list: is "
-        f"it this class's? {classes.columns}{damage} Other columns can be named: "
+        f"it this class's? {classes.columns} Other columns can be named: "
         "--roster-columns id=...,name=..."
     )
 

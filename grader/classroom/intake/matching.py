@@ -245,7 +245,7 @@ def identify(
     notices = list(_unclear(matches))
     if classes.known and strangers:
         notices.append(Notice("strangers", names=[who.name or who.id for who in strangers]))
-        notices += damaged_ids((key for who in strangers for key in (who.id, *who.keys)), classes)
+        notices += _damaged_ids((key for who in strangers for key in (who.id, *who.keys)), classes)
     return list(students.values()), called, notices
 
 
@@ -279,8 +279,7 @@ def _unclear(matches: dict[Submitter, Match]) -> Iterator[Notice]:
         yield Notice("more-unclear", number=more)
 
 
-def damaged_ids(strangers: Iterable[str], classes: ClassList) -> Iterator[Notice]:
-    """Say if a spreadsheet may have changed the ids in the class list."""
+def _damaged_ids(strangers: Iterable[str], classes: ClassList) -> Iterator[Notice]:
     listed = {known["id"].removesuffix(".0"): known["id"] for known in classes.known.values()}
     for id_ in sorted(strangers):
         short = id_.lstrip("0")

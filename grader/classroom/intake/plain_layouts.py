@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 from grader.classroom.intake.sighting import (
     Sighting,
@@ -71,19 +72,61 @@ def stamps_in(tree: Tree) -> dict[Parts, str]:
 def read_file_names(tree: Tree, begins: str = "") -> Sightings:
     """The student of a file is its folder at the top, else what its own name says.
 
-    `begins` is what stands before the student in the names of all folders.
+    Where the folders at the top are assignments, it is the folder in them. `begins` is
+    what stands before the student in the names of all folders.
     """
-    tops = [parts[0] for parts in tree.folders if len(parts) == 1]
+    above = None if begins else _assignments_above(tree)
+    depth = 1 if above else 0
+    folders = [parts for parts in tree.folders if len(parts) == depth + 1]
     with_files = {parts[0] for parts in tree.candidates if len(parts) > 1}
-    notices = list[Notice]()
-    if len(with_files) == 1 and len(tree.candidates) > len(tree.notebooks) and len(tops) == 1:
-        notices.append(Notice("one-folder", folder=repr(spelled(tops[0]))))
-    layout = FOLDERS if tops else FLAT
-    people = [owner_of(top.removeprefix(begins)) for top in tops]
-    read = partial(file_sighting, tree=tree, begins=begins)
-    seen = sighted(layout, tree, read, people, notices)
-    others = [file for file in seen.others if file.parts[-1] != TIMESTAMP]
+    notices = [above] if above else []
+    if (
+        not above
+        and len(with_files) == len(folders) == 1
+        and len(tree.candidates) > len(tree.notebooks)
+    ):
+        notices.append(Notice("one-folder", folder=repr(spelled(folders[0][0]))))
+    layout = FOLDERS if folders else FLAT
+    people = [owner_of(parts[depth].removeprefix(begins)) for parts in folders]
+
+    def sighting(parts: Parts) -> Sighting:
+        return replace(file_sighting(parts[depth:] or parts, tree, begins), parts=parts)
+
+    seen = sighted(layout, tree, sighting, people, notices)
+    # What lies beside the students' folders of an assignment is nobody's.
+    others = [
+        file
+        for file in seen.others
+        if file.parts[-1] != TIMESTAMP and (len(file.parts) > 2 or not above)
+    ]
     return replace(seen, others=others, sure=False)
+
+
+def _assignments_above(tree: Tree) -> Notice | None:
+    """What is said if the folders at the top are assignments, in which the students' folders lie.
+
+    That is so if most files lie two folders deep, under names that recur in several folders at the
+    top. `ada/hw1/` and `ada/hw2/` look the same. But the files of an assignment are most often of
+    one notebook; where that does not tell, there are fewer assignments than students.
+    """
+    deep = [parts for parts in tree.candidates if len(parts) > 2]
+    tops, inside = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
+    for parts in deep:
+        found = _notebook_name(tree.notebooks).search(spelled(parts[-1]))
+        name = {re.sub(r"[\W\d_]", "", found[0].lower())} if found else set[str]()
+        tops[parts[0]].update(name)
+        inside[parts[1]].update(name)
+
+    def rank(folders: Mapping[str, Counter[str]]) -> tuple[int, int]:
+        of_others = (each.total() - max(each.values(), default=0) for each in folders.values())
+        return sum(of_others), len(folders)
+
+    times = Counter(name for _, name in {parts[:2] for parts in deep})
+    again = sorted(name for name in times if times[name] > 1)
+    if not again or 2 * len(deep) <= len(tree.candidates) or rank(tops) >= rank(inside):
+        return None
+    example = repr(spelled(stem(again[0])))
+    return Notice("assignments", folders=[*map(spelled, tops)], example=example)
 
 
 def file_sighting(parts: Parts, tree: Tree, begins: str = "") -> Sighting:

@@ -359,6 +359,33 @@ def test_the_gradebook_remembers_how_it_was_made(
     assert re.search(r"^1 grade changed since [\d:]+: ada 1 → 0\.5\.$", said.err, re.MULTILINE)
 
 
+def test_a_gradebook_moves_with_its_class_list(
+    folder: Path, pools: list[InlinePool], capsys: Capture, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    term, far = folder.parent, tmp_path_factory.mktemp("far") / "points.toml"
+    (term / "list.csv").write_text("ada\nbob\nzoe\n")
+    far.write_text("default = 2\n")
+    course = "--course", write_course(term / "course")
+    assert run(folder, "--roster", term / "list.csv", "--rubric", far, *course) == 0
+    settings = (term / "out/class.toml").read_text()
+    assert 'roster = "../list.csv"' in settings
+    assert f'rubric = "{far}"' in settings
+    assert 'course = "../course"' in settings
+    moved = term.rename(term.with_name("moved"))
+    assert run(moved / "class") == exit_codes.PASSED
+    assert (moved / "out/class.toml").read_text() == settings
+    assert [row["id"] for row in grades(moved / "out")] == ["ada", "bob", "zoe"]
+
+
+def test_a_run_without_a_sandbox_is_gone_on_with(
+    folder: Path, pools: list[InlinePool], capsys: Capture
+) -> None:
+    assert run(folder) == exit_codes.PASSED
+    words = ["grade", str(folder), "--out", str(folder.parent / "out")]
+    assert cli.main(words) == exit_codes.PASSED
+    assert "class.toml): --sandbox none.\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -390,6 +417,18 @@ def test_awarded_points_keep_their_share(
         assert run(folder, "--rubric", rubric) == exit_codes.PASSED
         rows = csv.DictReader((out / "grades.csv").read_text("utf-8-sig").splitlines())
         assert next(rows)["total"] == points
+
+
+def test_the_terminal_names_whose_work_earned_nothing(
+    folder: Path, pools: list[InlinePool], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    names = "ada", "bob", "cyd", "d\x1b"
+    monkeypatch.setattr(grader.classroom.gradebook.write, "lost_in", lambda _: names)
+    assert run(folder) == exit_codes.PASSED
+    assert "\nWork that earned nothing: ada, bob, cyd and 1 more. The" in capsys.readouterr().out
+    monkeypatch.setattr(grader.classroom.gradebook.write, "lost_in", lambda _: names[3:])
+    assert run(folder) == exit_codes.PASSED
+    assert "Work that earned nothing: d\\x1b. The" in capsys.readouterr().out
 
 
 def test_a_file_that_is_gone_is_said(

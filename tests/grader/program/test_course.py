@@ -1,4 +1,5 @@
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -221,3 +222,24 @@ def test_bad_hints_get_a_sentence_with_the_key(text: str, sentence: str, tmp_pat
     with pytest.raises(BadCourse) as error:
         read_hints(tmp_path / HINTS_FILE)
     assert str(error.value).startswith(f"{tmp_path / HINTS_FILE}{sentence}")
+
+
+ATOMIC = "01_atomic_backprop"
+
+
+@pytest.mark.parametrize("text", ["01", "1", ATOMIC, f"{ATOMIC}.ipynb", " 001 "])
+def test_a_notebook_by_its_number_or_name(text: str) -> None:
+    assert OURS.notebook_called(text) == ATOMIC
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("5", "there are 01_atomic"),
+        ("atomic_backprop", f"did you mean {ATOMIC}?"),
+        ("", "there are"),
+    ],
+)
+def test_no_notebook_of_the_course(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        OURS.notebook_called(text)

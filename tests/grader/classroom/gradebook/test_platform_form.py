@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from grader.classroom.gradebook.platform_form import (
 )
 from grader.classroom.gradebook.report.class_summary import figures
 from grader.classroom.gradebook.rubric import parse_rubric
+from grader.classroom.intake.class_folder import HandedIn
 from grader.classroom.intake.roster_file import read_roster
 from tests.helpers.lines import BATCHNORM, FUSED, class_of, graded, journal
 
@@ -134,12 +136,33 @@ def test_moodles_maximum(tmp_path: Path, scale: str, grades: list[str], said: st
     (notice,) = about_platform(book)
     assert notice.startswith(f"Moodle's maximum is 47, and {FUSED} and {BATCHNORM} are worth 8: ")
     assert said in notice
-    assert ("--scale platform" in notice) == ("differ" in said)
     assert notice.endswith(" --due-notebooks says which notebooks count.")
     chosen = made(tmp_path, MOODLE, form=form(scale), rubric='notebooks = ["02", "03"]')
     (notice,) = about_platform(chosen)
     assert said in notice
-    assert "--due-notebooks" not in notice
+    assert "--" not in notice
+
+
+def test_a_scale_that_was_chosen_for_one_notebook_needs_no_advice(tmp_path: Path) -> None:
+    book = replace(made(tmp_path, MOODLE, form=form("100")), columns={FUSED: Fraction(2)})
+    assert [*about_platform(book)] == [
+        f"Moodle's maximum is 47, and {FUSED} is worth 2: points are scaled to 100. The two differ."
+    ]
+
+
+def test_points_of_two_assignments_of_moodles_in_one_column_are_told(tmp_path: Path) -> None:
+    book = made(tmp_path, MOODLE.replace("47.00", "8.00"), convention="Moodle download")
+    for second, said in (("hw1", 0), ("hw2", 1)):
+        paths = "hw1/Ada_1_assignsubmission_file/a", f"{second}/Ada_7_assignsubmission_file/b"
+        files = tuple(HandedIn(path, "ada", path) for path in paths)
+        two = replace(book, class_folder=replace(book.class_folder, handed_in=files))
+        assert [*about_platform(two)] == said * [
+            f"Moodle's worksheet has one column, and it gets the points of 2 assignments added "
+            f"together: {FUSED} and {BATCHNORM}. Make a gradebook for each instead, with another "
+            "--out, of that assignment's download and worksheet alone."
+        ]
+        one = replace(two, columns={FUSED: Fraction(8)})
+        assert [*about_platform(one)] == []
 
 
 @pytest.mark.parametrize("name", ["Maximum grade", "Maximum Grade", "MAXIMUM GRADE"])

@@ -349,8 +349,10 @@ def test_folders_are_matched_word_by_word(tmp_path: Path) -> None:
 def test_ids_that_a_spreadsheet_has_changed_are_told(tmp_path: Path) -> None:
     folder = make(tmp_path / "in", "00123/x.ipynb", "00124/x.ipynb")
     found = read_class(folder, COURSE, roster(tmp_path, "id,name\n123,Ada\n124,Bob\n"))
-    assert "'00123' may be '123' in the class list: did a spreadsheet" in found.doubt
-    assert any("'00123' may be '123'" in notice for notice in found.notices)
+    said = [*found.notices, found.doubt]
+    assert "Of 2 who handed something in, 0 are in the class list" in found.doubt
+    (told,) = (each for each in said if "did a spreadsheet" in each)
+    assert told.startswith("'00123' may be '123' in the class list: did a spreadsheet")
 
 
 def zipped(path: Path, *names: str, text: str = "{}") -> None:
@@ -358,6 +360,12 @@ def zipped(path: Path, *names: str, text: str = "{}") -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name in names:
             archive.writestr(name, text)
+
+
+def test_zip_files_of_two_assignments_are_one_students(tmp_path: Path) -> None:
+    for path in ("hw1/ada", "hw1/bob", "hw2/ada", "hw1/carl"):
+        zipped(tmp_path / f"{path}.zip", "me.ipynb")
+    assert {*by_file(read_class(tmp_path, COURSE)).values()} == {"ada", "bob", "carl"}
 
 
 def test_zip_files_are_opened(tmp_path: Path) -> None:

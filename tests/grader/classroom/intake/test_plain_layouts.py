@@ -99,6 +99,39 @@ def test_the_folder_of_the_class_inside_another_is_spoken_of(tmp_path: Path) -> 
     )
 
 
+@pytest.mark.parametrize("number", [2, 4])
+def test_folders_of_assignments_hold_the_students(tmp_path: Path, number: int) -> None:
+    names = [*NOTEBOOKS][:number]
+    assignments = {f"hw{n}": name for n, name in enumerate(names, start=1)}
+    make(tmp_path, "hw1/readme.txt", "hw1/dora/", f"hw1/emmy_{names[0]}.ipynb", "hw2/ada/me.ipynb")
+    for student in ("ada", "bob", "carl"):
+        make(tmp_path, *(f"{hw}/{student}/{name}.ipynb" for hw, name in assignments.items()))
+    found = read_class(tmp_path, COURSE)
+    assert [student.id for student in found.students] == ["ada", "bob", "carl", "dora", "emmy"]
+    assert {item.student for item in found.handed_in if "/bob/" in item.id} == {"bob"}
+    assert f"hw{number} hold folders of the same names, such as 'ada'" in found.notices[0]
+
+
+@pytest.mark.parametrize("students", ["ada", "ada bob", "ada bob carl dora emmy"])
+def test_folders_of_students_hold_their_assignments(tmp_path: Path, students: str) -> None:
+    for student in students.split():
+        make(tmp_path, *(f"{student}/hw{name[:2]}/{name}.ipynb" for name in NOTEBOOKS))
+    for late in range(9):  # who have the first alone, or have mixed them up
+        make(tmp_path, f"late{late}/hw01/01_atomic_backprop.ipynb")
+    make(tmp_path, "late0/hw01/02_fused_cross_entropy.ipynb")
+    found = read_class(tmp_path, COURSE)
+    assert [student.id for student in found.students] == [
+        *students.split(),
+        *(f"late{late}" for late in range(9)),
+    ]
+    assert found.notices == ()
+
+
+def test_more_students_than_assignments_where_names_of_files_tell_nothing(tmp_path: Path) -> None:
+    make(tmp_path, *(f"hw{n}/{who}/x.ipynb" for n in (1, 2) for who in ("ada", "bob", "carl")))
+    assert {*handed_in(tmp_path).values()} == {"ada", "bob", "carl"}
+
+
 @pytest.mark.parametrize("name", ["x.IPYNB", "x.ipynb.txt", "x.ipynb.json", "x.zip", "x.tar.gz"])
 def test_what_may_be_a_submission(tmp_path: Path, name: str) -> None:
     assert handed_in(make(tmp_path, f"ada/{name}")) == {f"ada/{name}": "ada"}

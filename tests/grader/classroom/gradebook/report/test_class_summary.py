@@ -18,6 +18,7 @@ from grader.classroom.gradebook.report.class_summary import (
 from grader.classroom.gradebook.report.mistakes import MOST_LINES, MOST_LINKS, Mistake
 from grader.classroom.gradebook.report.student_page import student_page
 from grader.classroom.gradebook.rubric import Rubric
+from grader.classroom.gradebook.write import lost_in
 from grader.classroom.intake.class_folder import Student
 from grader.reports.templates import marked
 from grader.verdict import pack_map
@@ -243,7 +244,11 @@ def test_work_that_earned_nothing(
     ((_, [(_, first)]), (_, [(_, second)])) = found.lost
     assert sentence in first
     assert second == "Nothing that was written could run: It did not end."
-    row = next(make_book(class_of(lines), tmp_path / "results.sqlite", Rubric()).rows())
+    book = make_book(
+        class_of(lines, [Student("ada", "Ada L")]), tmp_path / "results.sqlite", Rubric()
+    )
+    assert lost_in(book) == ("Ada L", "dan")
+    row = next(book.rows())
     page = student_page(row, {"a.ipynb": as_line(lost)}, Rubric())
     assert str(marked(first)) in page
 

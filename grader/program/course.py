@@ -36,6 +36,7 @@ class Outline:
     """An exercise as `course.toml` tells it, before its forward function is run.
 
     `file` and `function` say where the forward function stands; each gradient is worth `points`.
+    `as_lecture` marks one of the lecture's own notebook, where what its `cmp` accepts passes.
     """
 
     prefix: str
@@ -46,6 +47,7 @@ class Outline:
     sizes: tuple[tuple[str, int], ...]
     called: tuple[tuple[str, str], ...] = ()
     points: int = 1
+    as_lecture: bool = False
 
 
 @dataclass(frozen=True, slots=True)

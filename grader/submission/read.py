@@ -14,6 +14,7 @@ from grader.printable import listed
 from grader.program.course import Course
 from grader.submission.answer_cells import MOST_ANSWER_CELLS, find_answer_cells, which_notebook
 from grader.submission.copies import graded_copies
+from grader.submission.lecture import lecture_exercises
 from grader.submission.notebook_file import (
     Cell,
     UnreadableNotebook,
@@ -60,6 +61,11 @@ def submission_in(
 
     Which notebook it is, the answers' prefixes say, never the file's name.
     """
+    outline = course.exercises[0]
+    if outline.as_lecture:
+        exercises = lecture_exercises(cells_in(data, path))
+        answer = next(each.answer for each in exercises if each.outline == outline)
+        return Submission(path, outline.notebook, answer)
     if not solved and is_solved(data, path):
         raise UnreadableNotebook(
             f"{shown(path)} is the course's own solution, as its metadata say, and earns nothing: "

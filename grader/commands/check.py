@@ -27,8 +27,8 @@ from grader.commands.speech import (
     waiting_for,
 )
 from grader.printable import printable, without_commands
-from grader.reports.result import Result, Ungraded, complete
 from grader.program.course import built_in_course
+from grader.reports.result import Result, Ungraded, complete
 from grader.submission.lecture import lecture_courses
 from grader.submission.which_course import course_for
 from grader.user_error import reason

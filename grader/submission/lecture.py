@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,20 +12,21 @@ from grader.answer.parse import AnswerCell
 from grader.answer.statements import stored_names, walk_names
 from grader.program.course import BUILT_IN, Course, Outline, built_in_course
 from grader.submission.answer_cells import find_answer_cells
-from grader.submission.lecture_forward import INPUTS, Assigned, forward_text, steps_to
-from grader.submission.notebook_file import Cell, UnreadableNotebook, read_cells
+from grader.submission.lecture_forward import INPUTS, SIZES, Assigned, forward_text, steps_to
+from grader.submission.notebook_file import Cell, UnreadableNotebook, cells_in, read_bytes
 
-TRAINED = ("dC", "dW1", "db1", "dW2", "db2", "dbngain", "dbnbias")
-"""What exercise 4 asks for; of the gradients on the way, those that are written count."""
+ASKED: Mapping[str, Sequence[str]] = {
+    "ex2": ["dlogits"],
+    "ex3": ["dhprebn"],
+    "ex4": ["dC", "dW1", "db1", "dW2", "db2", "dbngain", "dbnbias"],
+}
+"""What the lecture asks for, where that is not what our own exercise does."""
 
+ENGINE = ("backward", "retain_grad", "grad")
+"""What is left out of an answer: autograd's own part of the notebook."""
 
-@dataclass(frozen=True, slots=True)
-class LectureExercise:
-    """An exercise as one notebook has it: what is asked for, its forward function, the answer."""
-
-    outline: Outline
-    forward: str
-    answer: tuple[AnswerCell, ...]
+Cut = tuple[Course, tuple[AnswerCell, ...]]
+"""A course with one exercise, as a notebook has it, and that exercise's answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,54 +42,53 @@ class _Line:
         """The names that it binds."""
         return stored_names(self.node) if self.node else frozenset()
 
-    def asks(self, method: str) -> bool:
+    @property
+    def names(self) -> list[str]:
+        """The names in it."""
+        return [name.id for name in walk_names(self.node)] if self.node else []
+
+    def asks(self, *methods: str) -> bool:
         """True for a call such as `loss.backward()`, and for a loop of nothing else."""
         match self.node:
-            case ast.Expr(ast.Call(ast.Attribute(attr=attr))):
-                return attr == method
-            case ast.For(body=[ast.Expr(ast.Call(ast.Attribute(attr=attr)))]):
-                return attr == method
-            case ast.For(body=[ast.Assign([ast.Attribute(attr=attr)])]):
-                return attr == method
+            case (
+                ast.Expr(ast.Call(ast.Attribute(attr=attr)))
+                | ast.For(body=[ast.Expr(ast.Call(ast.Attribute(attr=attr)))])
+                | ast.For(body=[ast.Assign([ast.Attribute(attr=attr)])])
+            ):
+                return attr in methods
         return False
 
 
-def lecture_courses(path: Path) -> tuple[Course, ...]:
+def lecture_courses(path: Path) -> list[Course]:
     """A course for each exercise in a copy of the lecture's notebook; none for another file."""
     try:
-        exercises = lecture_exercises(read_cells(path))
+        data = read_bytes(path)
+        cuts = cut_lecture(cells_in(data, path)) if b"retain_grad" in data else []
     except UnreadableNotebook:  # whoever reads its answers says why
-        return ()
-    return tuple(
-        Course(BUILT_IN, "The lecture", "", (one.outline,), ((one.outline.file, one.forward),))
-        for one in exercises
-    )
+        return []
+    return [course for course, _ in cuts]
 
 
-def lecture_exercises(cells: Sequence[Cell]) -> list[LectureExercise]:
+def cut_lecture(cells: Sequence[Cell]) -> list[Cut]:
     """The exercises between the landmarks of the lecture's notebook; none in any other."""
     if find_answer_cells(cells):
         return []
     lines = [line for cell in cells for line in _lines_of(cell)]
     retains = _first(line.asks("retain_grad") for line in lines)
     begin = _first(line.asks("backward") and i > retains for i, line in enumerate(lines))
+    marks = "loss_fast", "hpreact_fast", "max_steps"
+    binding = [_first(name in line.binds for line in lines[begin:]) + begin for name in marks]
     forward = _assigned(lines[:begin])
-    steps, normalised = steps_to("loss", forward), steps_to("hpreact", forward)
+    steps, before = steps_to("loss", forward), steps_to("hpreact", forward)
     fused = {**steps, "loss_fast": "F.cross_entropy(logits, Yb)"} if "logits" in steps else {}
-    weighed = {**normalised, "total": "(dhpreact * hpreact).sum()"} if normalised else {}
-    fast, norm, training = (
-        _first(name in line.binds and i > begin for i, line in enumerate(lines))
-        for name in ("loss_fast", "hpreact_fast", "max_steps")
-    )
+    weighed = {**before, "total": "(dhpreact * hpreact).sum()"} if before else {}
     found = []
-    for prefix, program, place in (
-        ("ex1", steps, begin),
-        ("ex2", fused, fast),
-        ("ex3", weighed, norm),
+    for number, (place, program) in enumerate(
+        zip((begin, *binding), (steps, fused, weighed), strict=False), start=1
     ):
-        end = min((one for one in (fast, norm, training) if one > place), default=len(lines))
+        end = min((one for one in binding if one > place), default=place)
         if program and place < len(lines):
-            found.append(_exercise(prefix, program, lines[place + 1 : end], lines, begin))
+            found.append(_exercise(f"ex{number}", program, lines[place + 1 : end], lines, begin))
     for number in range(begin, len(lines)):
         for body in _bodies(lines[number]):
             first = _first("loss" in line.binds for line in body)
@@ -136,72 +136,78 @@ def _assigned(lines: Iterable[_Line]) -> Assigned:
 
 def _exercise(
     prefix: str, steps: Mapping[str, str], answer: Sequence[_Line], lines: Sequence[_Line], end: int
-) -> LectureExercise:
-    """An exercise with these steps and this answer, in a notebook whose forward pass ends there."""
-    first, own = (
-        next(each for each in built_in_course().exercises if each.prefix == one)
-        for one in ("ex1", prefix)
-    )
+) -> Cut:
+    """An exercise with these steps and this answer; its sizes are set before the line `end`."""
+    outlines = {outline.prefix: outline for outline in built_in_course().exercises}
+    ours = outlines[prefix].gradients
+    tensors = {*INPUTS, *[*steps][:-1]}
     written = frozenset[str]().union(*(line.binds for line in answer))
-    known = {f"d{name}" for name in (*INPUTS, *steps)}
-    asked = [gradient for gradient in own.gradients if gradient in known]
-    if prefix == "ex3":
-        asked = ["dhprebn"]
-    elif prefix == "ex4":
-        asked = [gradient for gradient in asked if gradient in {*TRAINED, *written}]
-    asked += [
-        f"d{name}"
-        for name in steps
-        if f"d{name}" in written and prefix in ("ex1", "ex4")
-        if f"d{name}" not in asked
-    ]
-    values = {name: value for name, (_, value) in _assigned(lines[:end]).items()}
-    values["n"] = values.get("batch_size", values.get("n"))
-    sizes = {
-        name: value.value if isinstance(value := values.get(name), ast.Constant) else size
-        for name, size in first.sizes
-    }
+    asked = {*ASKED.get(prefix, ours), *(written if prefix in ("ex1", "ex4") else ())}
+    retained = (name for line in lines if line.asks("retain_grad") for name in line.names)
+    order = dict.fromkeys((*ours, *(f"d{name}" for name in retained)))
+    numbers = {name: value for name, (_, value) in _assigned(lines[:end]).items()}
+    numbers["n"] = numbers.get("batch_size", numbers.get("n"))
+    sizes = dict(outlines["ex1"].sizes)
+    for name in sizes:
+        match numbers.get(name):
+            case ast.Constant(int(number)):
+                sizes[name] = number
     outline = Outline(
-        prefix,
-        f"Exercise {prefix[2:]}",
-        "lecture.py",
-        "forward",
-        tuple(asked),
+        *(prefix, f"Exercise {prefix[2:]}", "lecture.py", "forward"),
+        tuple(each for each in order if each in asked and each[1:] in tensors),
         tuple(sizes.items()),
         as_lecture=True,
     )
     text = forward_text(steps, arriving="dhpreact" if prefix == "ex3" else "")
-    return LectureExercise(outline, text, tuple(_cells(prefix, answer, lines)))
+    course = Course(BUILT_IN, "The lecture", "", (outline,), ((outline.file, text),))
+    kept = _whole(answer, lines, {*SIZES, *tensors, *(f"d{name}" for name in tensors), "cmp"})
+    return course, tuple(_cells(kept, prefix, written))
 
 
-def _cells(prefix: str, answer: Sequence[_Line], lines: Sequence[_Line]) -> Iterator[AnswerCell]:
-    """The answer with the functions and modules that it uses, each line where its cell has it."""
-    kept = [line for line in answer if not any(map(line.asks, ("backward", "retain_grad", "grad")))]
-    helpers = {name: line for line in lines for name in _defined(line)}
-    pending = [*kept]
+def _whole(answer: Sequence[_Line], lines: Sequence[_Line], bound: Set[str]) -> list[_Line]:
+    """The answer without its calls of autograd, behind what it uses of other cells.
+
+    That may be functions, modules and numbers, under other names than are `bound` already.
+    """
+    others = (line for line in lines if line not in answer)
+    helpers = {name: line for line in others for name in _helps(line) - bound}
+    pending = [line for line in answer if not line.asks(*ENGINE)]
+    kept = [*pending]
     while pending:
-        node = pending.pop().node
-        names = {name.id for name in walk_names(node)} if node else set[str]()
-        used = [line for name in names if (line := helpers.pop(name, None)) and line not in answer]
+        used = [helpers.pop(name) for name in pending.pop().names if name in helpers]
         kept, pending = [*used, *kept], [*pending, *used]
-    for number in dict.fromkeys(line.cell for line in kept):
-        own = [line for line in kept if line.cell == number]
-        text = own[0].source.split("\n")
-        shown = [""] * len(text)
-        for node in (line.node for line in own):
-            begin, end = (node.lineno, node.end_lineno or 0) if node else (1, len(text))
-            for place in range(begin - 1, end):
-                indent = node.col_offset if node else 0
-                is_inside = text[place][:indent].isspace()
-                shown[place] = text[place][indent if is_inside else 0 :]
-        yield AnswerCell(f"cell {number}", "\n".join(shown), prefix)
+    return kept
 
 
-def _defined(line: _Line) -> frozenset[str]:
-    """The names of the function or the modules that a statement brings in; not what is there."""
+def _helps(line: _Line) -> frozenset[str]:
+    """The names of the function, the modules or the number that a statement defines."""
     match line.node:
         case ast.FunctionDef(name):
-            return frozenset({name}) - {"cmp"}
+            return frozenset({name})
         case ast.Import(names) | ast.ImportFrom(names=names):
-            return frozenset(each.asname or each.name for each in names) - {"torch", "F", "plt"}
+            return frozenset(each.asname or each.name for each in names) - {"torch", "F"}
+        case ast.Assign([ast.Name(name)], ast.Constant()):
+            return frozenset({name})
     return frozenset()
+
+
+def _cells(lines: Iterable[_Line], prefix: str, written: Set[str]) -> Iterator[AnswerCell]:
+    """Statements as answer cells, each line where its own cell has it.
+
+    Where somebody has another name for a gradient, which is not `written` then, `cmp` knows it.
+    """
+    cells = dict[int, list[str]]()
+    for line in lines:
+        text = line.source.split("\n")
+        shown, node = cells.setdefault(line.cell, [""] * len(text)), line.node
+        begin, end = (node.lineno - 1, node.end_lineno) if node else (0, len(text))
+        indent = node.col_offset if node else 0
+        for place in range(begin, end or 0):
+            is_inside = text[place][:indent].isspace()
+            shown[place] = text[place][indent if is_inside else 0 :]
+        match node:
+            case ast.Expr(ast.Call(ast.Name("cmp"), [_, ast.Name(name), ast.Name(tensor)])):
+                if name != (gradient := f"d{tensor}") and gradient not in written:
+                    shown[begin] = f"{gradient} = {name}"
+    for number, shown in cells.items():
+        yield AnswerCell(f"cell {number}", "\n".join(shown), prefix)

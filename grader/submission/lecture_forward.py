@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import ast
-import math
+import itertools
 from collections.abc import Mapping, Sequence
 
 from grader.answer.statements import walk_names
+from grader.answer.torch_words import WORDS
 from grader.program.course import built_in_course
 
 SIZES: Mapping[str, str] = {
@@ -22,19 +23,18 @@ SIZES: Mapping[str, str] = {
 }
 """The lecture's names of lengths, and where a forward function has them from."""
 
-FUNCTIONS = frozenset(
-    "T abs amax cross_entropy div exp flatten float indices log log_softmax logsumexp long matmul"
-    " max mean mm mul nll_loss one_hot pow reshape rsqrt sigmoid size shape softmax sqrt square"
-    " squeeze std sub sum t tanh unsqueeze values var view".split()
-)
-"""The attributes that are read: none of them reaches out of the computation."""
+FORWARD = frozenset(WORDS["forward"])
+"""The attributes that are read."""
+
+MOST_NODES = 200
+"""Names, numbers and operators of a step."""
 
 _PLAIN = (
     *(ast.BinOp, ast.UnaryOp, ast.Call, ast.Subscript, ast.Slice, ast.Tuple, ast.List),
     *(ast.Constant, ast.Name, ast.Attribute, ast.keyword),
     *(ast.operator, ast.unaryop, ast.expr_context),
 )
-_MODULES = ("torch", "F", "range")
+_KNOWN = ("torch", "F", "range", "len", "sum")
 
 Assigned = Mapping[str, tuple[int, ast.expr | None]]
 """The names that a notebook assigns: at which of its statements last, and what, if that shows."""
@@ -56,22 +56,15 @@ def steps_to(end: str, assigned: Assigned) -> dict[str, str]:
 
     None where one of them cannot be read: what is no input has to be plain arithmetic.
     """
-    found = dict[str, tuple[int, str]]()
-
-    def reach(name: str, before: float) -> bool:
-        if name in (*INPUTS, *SIZES, *_MODULES, *found):
-            return True
-        at, value = assigned.get(name, (before, None))
-        if value is None or at >= before or not _is_plain(value):
-            return False
-        if not all(reach(part.id, at) for part in walk_names(value)):
-            return False
-        found[name] = at, ast.unparse(value)
-        return True
-
-    if not reach(end, math.inf):
-        return {}
-    return {name: text for name, (_, text) in sorted(found.items(), key=lambda step: step[1][0])}
+    known = {*INPUTS, *SIZES, *_KNOWN}
+    needed, steps = {end}, dict[str, str]()
+    for name, (_, value) in sorted(assigned.items(), key=lambda item: -item[1][0]):
+        if name in needed - known:
+            if value is None or not _is_plain(value):
+                return {}
+            needed = needed - {name} | {part.id for part in walk_names(value)}
+            steps[name] = ast.unparse(value)
+    return dict(reversed(steps.items())) if steps and needed <= known else {}
 
 
 def forward_text(steps: Mapping[str, str], arriving: str = "") -> str:
@@ -95,7 +88,10 @@ def forward_text(steps: Mapping[str, str], arriving: str = "") -> str:
 
 
 def _is_plain(value: ast.expr) -> bool:
-    return all(
-        isinstance(node, _PLAIN) and getattr(node, "attr", "T") in FUNCTIONS
-        for node in ast.walk(value)
+    nodes = [*itertools.islice(ast.walk(value), MOST_NODES + 1)]
+    return len(nodes) <= MOST_NODES and all(
+        isinstance(node, _PLAIN)
+        and getattr(node, "attr", "T") in FORWARD
+        and isinstance(getattr(node, "value", None), ast.expr | int | float | None)
+        for node in nodes
     )

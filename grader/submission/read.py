@@ -14,7 +14,7 @@ from grader.printable import listed
 from grader.program.course import Course
 from grader.submission.answer_cells import MOST_ANSWER_CELLS, find_answer_cells, which_notebook
 from grader.submission.copies import graded_copies
-from grader.submission.lecture import lecture_exercises
+from grader.submission.lecture import cut_lecture
 from grader.submission.notebook_file import (
     Cell,
     UnreadableNotebook,
@@ -61,11 +61,9 @@ def submission_in(
 
     Which notebook it is, the answers' prefixes say, never the file's name.
     """
-    outline = course.exercises[0]
-    if outline.as_lecture:
-        exercises = lecture_exercises(cells_in(data, path))
-        answer = next(each.answer for each in exercises if each.outline == outline)
-        return Submission(path, outline.notebook, answer)
+    if course.exercises[0].as_lecture:
+        answer = next(each for own, each in cut_lecture(cells_in(data, path)) if own == course)
+        return Submission(path, course.notebooks[0], answer)
     if not solved and is_solved(data, path):
         raise UnreadableNotebook(
             f"{shown(path)} is the course's own solution, as its metadata say, and earns nothing: "

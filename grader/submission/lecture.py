@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +81,8 @@ def cut_lecture(cells: Sequence[Cell]) -> list[Cut]:
     binding = [_first(name in line.binds for line in lines[begin:]) + begin for name in marks]
     forward = _assigned(lines[:begin])
     steps, before = steps_to("loss", forward), steps_to("hpreact", forward)
-    fused = {**steps, "loss_fast": "F.cross_entropy(logits, Yb)"} if "logits" in steps else {}
+    fused = _detached(steps, "logits") if "logits" in steps else {}
+    fused |= {"loss_fast": "F.cross_entropy(logits, Yb)"} if fused else {}
     weighed = {**before, "total": "(dhpreact * hpreact).sum()"} if before else {}
     found = []
     for number, (place, program) in enumerate(
@@ -106,6 +108,13 @@ def _first(holds: Iterable[bool]) -> int:
         if one:
             return number - 1
     return number
+
+
+def _detached(steps: Mapping[str, str], name: str) -> dict[str, str]:
+    """The steps, with values of `name` for those behind it, and no gradient that comes back."""
+    behind = [*steps][[*steps].index(name) + 1 :]
+    word = re.compile(rf"\b{name}\b")
+    return {n: word.sub(f"{name}.detach()", t) if n in behind else t for n, t in steps.items()}
 
 
 def _lines_of(cell: Cell) -> list[_Line]:

@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -47,7 +47,7 @@ class Outline:
     sizes: tuple[tuple[str, int], ...]
     called: tuple[tuple[str, str], ...] = ()
     points: int = 1
-    as_lecture: bool = False
+    as_lecture: bool = field(default=False, repr=False)  # a digest is made of all that is shown
 
 
 @dataclass(frozen=True, slots=True)

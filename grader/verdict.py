@@ -58,6 +58,7 @@ class Place:
 Code = (
     Literal["zeros", "left-out", "idle-branch", "only-these-gradients", "another-way", "not-alone"]
     | Literal["almost", "on-the-way", "right-although", "slip", "size-written"]
+    | Literal["shape-accepted", "changed-by-nothing"]
     | Literal["carried", "waiting", "kept-from-running"]
     | Literal["true-zero", "not-the-gradient", "shape", "value", "only-on-other-sizes"]
     | Literal["only-on-this-size", "only-on-this-size-of", "written-in", "at-the-wrong-time"]

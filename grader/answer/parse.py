@@ -64,10 +64,14 @@ Nodes = tuple[ast.AST, ...]
 
 @dataclass(frozen=True, slots=True)
 class AnswerCell:
-    """One answer cell: its `grade_id` ("ex1-softmax") with the code the student left in it."""
+    """One answer cell: its `grade_id` ("ex1-softmax") with the code the student left in it.
+
+    `exercise` is said where the id does not begin with it, as in "cell 13".
+    """
 
     grade_id: str
     source: str
+    exercise: str = ""
 
 
 def prefix_of(grade_id: str) -> str:
@@ -77,7 +81,7 @@ def prefix_of(grade_id: str) -> str:
 
 def cells_of(prefix: str, cells: Iterable[AnswerCell]) -> list[AnswerCell]:
     """The answer cells of one exercise, in order."""
-    return [cell for cell in cells if prefix_of(cell.grade_id) == prefix]
+    return [cell for cell in cells if (cell.exercise or prefix_of(cell.grade_id)) == prefix]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,9 @@ from grader.commands.speech import (
     waiting_for,
 )
 from grader.printable import printable, without_commands
+from grader.program.course import built_in_course
 from grader.reports.result import Result, Ungraded, complete
+from grader.submission.lecture import lecture_courses
 from grader.submission.which_course import course_for
 from grader.user_error import reason
 from grader.verdict import Report
@@ -89,17 +91,23 @@ def check(
 
         where = Sandbox(sandbox) if sandbox else best_sandbox()
         require(where)
-    courses = [course_for(course, path) for path in notebooks]
+    asked = [(path, own) for path in notebooks for own in _courses(course, path)]
     results = []
     with judging(limits(timeout), where) as grade_file:
-        for path, own in zip(notebooks, courses, strict=True):
+        for path, own in asked:
             with waiting_for(path):
                 result = grade_file(path, own)
             results.append(result)
             _show(result, as_json)
     code = _show_all(results, as_json)
-    written = _write_reports(results, courses, junitxml, html, github)
+    written = _write_reports(results, [own for _, own in asked], junitxml, html, github)
     return code if written else exit_codes.UNREADABLE
+
+
+def _courses(asked: str | None, path: Path) -> Sequence[Course]:
+    """The course of a notebook; a copy of the lecture's has one for each exercise."""
+    course = course_for(asked, path)
+    return (course == built_in_course() and lecture_courses(path)) or [course]
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from grader.diagnosis.every_edit import every_edit
 from grader.diagnosis.factors import name_factor
 from grader.diagnosis.kinds import Kind
 from grader.execution.ask import Allowance, handed_down
-from grader.execution.evidence import Observed
+from grader.execution.evidence import Observed, as_cmp_takes_it
 from grader.execution.runner import AnyRunner
 from grader.execution.values import right_beside, values_for
 from grader.execution.variants import Variants
@@ -302,6 +302,8 @@ class Search:
         rights = [told(target[instance], instance) for target in self.targets]
         start = self.values[instance] if instance < len(self.values) else None
         shape = self.targets[0][instance].shape
+        if self.references.as_lecture and not instance:
+            values = [as_cmp_takes_it(value, shape) for value in values]
         if start is not None and not (start.shape == shape and bool(start.isfinite().all())):
             start = None
         fitting = {

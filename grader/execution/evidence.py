@@ -23,7 +23,8 @@ class Value:
     instead, or nothing. `raised` is the exception of one of the gradient's own statements: a
     value beside it is only half of what was meant. `interrupted` is the exception of another
     statement that stands beside it, or that it needs: it may have kept the gradient's own from
-    running, or from what they read. `on_the_way` is that of one which it needs, again.
+    running, or from what they read. `on_the_way` is that of one which it needs, again. `shape` is
+    the one that it had, where `as_cmp_takes_it` gave it another.
     """
 
     tensor: Tensor | None = None
@@ -31,6 +32,7 @@ class Value:
     raised: Raised | None = None
     interrupted: Raised | None = None
     on_the_way: Raised | None = None
+    shape: tuple[int, ...] | None = None
 
     def agrees(self, reference: Tensor, floor: float) -> bool:
         """True for a gradient that differs from the reference by no more than rounding."""
@@ -41,6 +43,21 @@ class Value:
     def is_placeholder(self) -> bool:
         """True if nothing was put in the blank's place."""
         return self.raised is None and self.tensor is None and self.type_name in PLACEHOLDER_TYPES
+
+
+def as_cmp_takes_it(value: Tensor | None, shape: Sequence[int]) -> Tensor | None:
+    """A gradient in its tensor's shape, if the lecture's `cmp` could compare the two.
+
+    It broadcasts: (64,) stands for (1, 64), and (1, 64) for 32 equal rows.
+    """
+    if value is None or value.shape == shape:
+        return value
+    # From the last axis on; in front, and where one of them has length 1, the numbers are copied.
+    pairs = [*zip(reversed(value.shape), reversed(shape), strict=False)]
+    if value.numel() == math.prod(shape) and all(m == n for m, n in pairs):
+        return value.reshape(shape)
+    may_be_copied = value.dim() <= len(shape) and all(m in (1, n) for m, n in pairs)
+    return value.expand(shape).contiguous() if may_be_copied else value
 
 
 PLACEHOLDER_TYPES = (None, "NoneType", "ellipsis")

@@ -20,7 +20,7 @@ from grader.answer.parse import Answer, Raised, is_blank
 from grader.answer.script import Script, read_script
 from grader.answer.statements import COMPOUND
 from grader.execution.ask import Allowance, Results, Worker, handed_down
-from grader.execution.evidence import Observed, Value, furthest
+from grader.execution.evidence import Observed, Value, as_cmp_takes_it, furthest
 from grader.execution.problems import describe_problem
 from grader.execution.runner import AnyRunner
 from grader.execution.values import right_beside, right_from_loss, values_for
@@ -210,7 +210,9 @@ class _Observer:
         lines = _Lines(keep, script.writing(gradient), frozenset(spoiling))
         written = (line.writes for line in script.lines if line.number in keep)
         siblings = seen("siblings") - above
-        assigned = tuple(Value(t.assigned[gradient]) for t in traces if gradient in t.assigned)
+        assigned = tuple(
+            reader.value(gradient, trace.assigned) for trace in traces if gradient in trace.assigned
+        )
         return lines, {
             "local": tuple(reader.read(result, gradient, lines) for result in results),
             "reads": _tensors(seen("lent") | siblings),
@@ -341,7 +343,7 @@ class _Reader:
     def __init__(
         self, answer: Answer, script: Script, worker: Worker, references: References
     ) -> None:
-        self.worker = worker
+        self.worker, self.references = worker, references
         program = references.program
         self.gradients = program.gradient_names
         self.known = [*program.names, *sorted(self.gradients), *sorted(answer.bound), "torch", "F"]
@@ -356,8 +358,18 @@ class _Reader:
         """The gradient's value, with the problem that concerns it."""
         if isinstance(result, Raised):
             return Value(raised=result) if lines.writers else Value()
-        tensor, type_name = result.tensors.get(gradient), result.types.get(gradient)
-        return Value(tensor, type_name, *self._concerning(result, lines, tensor is not None))
+        value, type_name = self.value(gradient, result.tensors), result.types.get(gradient)
+        concerning = self._concerning(result, lines, value.tensor is not None)
+        return Value(value.tensor, type_name, *concerning, value.shape)
+
+    def value(self, gradient: str, tensors: Mapping[str, torch.Tensor]) -> Value:
+        """The tensor, in the shape in which it is compared."""
+        tensor = tensors.get(gradient)
+        if tensor is None or not self.references.as_lecture:
+            return Value(tensor)
+        shape = self.references.lecture.values[gradient[1:]].shape
+        taken = as_cmp_takes_it(tensor, shape)
+        return Value(taken, shape=None if taken is tensor else tuple(tensor.shape))
 
     def _concerning(
         self, result: Result, lines: _Lines, has_value: bool

@@ -193,7 +193,9 @@ class _Judge:
             mixes = name in self.stuck and raised is not None and OF_DTYPES.search(raised.words)
             bad = bad_lines | self.wide.keys() if name in self.wide or mixes else bad_lines
             is_useless = name in self.stuck and raised is None
-            return _handed(self.items[name]) & ((bad | handed_on) & self.useless if is_useless else bad)
+            return _handed(self.items[name]) & (
+                (bad | handed_on) & self.useless if is_useless else bad
+            )
 
         first = {one for one in _above(verdict.name, causes) if not causes(one)}
         for name in first & self.wide.keys():

@@ -41,6 +41,7 @@ from grader.verdict import (
     Flag,
     Outcome,
     Place,
+    Reason,
     Verdict,
     because,
 )
@@ -84,6 +85,8 @@ def examine(item: Observed, references: References, is_right_alone: bool) -> Ver
         if outcome is Outcome.PASS:
             is_exact = is_right_alone or not is_rough(item, references)
             why = _beside_a_right_value(item, references, reason, is_exact)
+            if item.lecture.shape:
+                why = (*why, _of_other_shape(item.name, item.lecture.shape, reference.shape))
             reason = replace(reason, reasons=why)
         elif outcome is Outcome.ERROR and (asked := _asked(item, reason)):
             outcome, reason = Outcome.REFUSED, asked
@@ -98,10 +101,13 @@ def _excused(item: Observed, verdict: Verdict, references: References) -> Verdic
     Right until another's line changes its memory; or as soon as all that it is made from is right,
     such as a line that counts on what else the student has found out of the same values.
     """
-    before = item.as_assigned
+    before, is_right = item.as_assigned, verdict.global_check is Check.RIGHT
     if before is not None and _check_locally(item, before, references).check is Check.RIGHT:
+        if is_right and references.as_lecture:
+            others = tuple(f"d{other}" for other in sorted(item.channels))
+            why = because("changed-by-nothing", gradients=others)
+            return replace(verdict, outcome=Outcome.PASS, reasons=(why,))
         return replace(verdict, reasons=(), diagnosis=(_aliased(item, verdict.place),))
-    is_right = verdict.global_check is Check.RIGHT
     if is_right or item.among_right is None or hides_mistakes(item, references):
         return verdict
     tensor = item.name[1:]
@@ -311,7 +317,13 @@ def _compare_lecture(name: str, value: Value, reference: Tensor, may_be_zero: bo
     if value.tensor is None and not value.is_placeholder:
         problem = describe_type(name, value.type_name or "nothing", shape)
         return nothing_to_compare(name, None, shape, problem)
-    return compare(name, value.tensor, reference, may_be_zero=may_be_zero)
+    comparison = compare(name, value.tensor, reference, may_be_zero=may_be_zero)
+    return replace(comparison, shape=value.shape) if value.shape else comparison
+
+
+def _of_other_shape(name: str, shape: tuple[int, ...], due: Sequence[int]) -> Reason:
+    words = {"tensor": name[1:], "shape": str(shape), "due": str(tuple(due))}
+    return because("shape-accepted", **words)
 
 
 def _at_the_lectures_sizes(reason: Finding, lecture: Value, references: References) -> Finding:

@@ -80,6 +80,10 @@ class History:
     def _add(self, cell: Cell, key: str | int | None) -> None:
         self.runs.append(RunCell(cell, answer_id(cell), key))
 
+    def cells(self) -> list[Cell]:
+        """The cells in the order in which they ran, numbered as IPython does."""
+        return [replace(run.cell, number=n) for n, run in enumerate(self.runs)]
+
     def latest_prefix(self) -> str | None:
         """The exercise of the answer or check cell that ran last ("ex1"), if any has."""
         for run in reversed(self.runs):

@@ -171,7 +171,7 @@ def board(exercise: str | None = None) -> None:
         return
     lesson = open_lesson(exercise)
     verdicts = _judge(lesson)
-    show(board_card.in_forms(lesson.exercise, verdicts, lesson_course()))
+    show(board_card.in_forms(lesson.exercise, verdicts, lesson.course or lesson_course()))
 
 
 @told(NotInTheLesson)

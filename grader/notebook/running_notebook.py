@@ -30,6 +30,7 @@ from grader.program.instances import read_shape
 from grader.program.references import prepare
 from grader.reports.result import say_where
 from grader.submission.carried_course import unpack
+from grader.submission.lecture import Cut, cut_lecture
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from grader.submission.which_course import course_for
 from grader.user_error import SpokenError, UserError
@@ -51,7 +52,8 @@ class NotInTheLesson(SpokenError):
 class Lesson:
     """The running notebook: its names, an exercise, the cells run so far that answer it.
 
-    `history` has every cell that ran, `given` what answer cells were given.
+    `history` has every cell that ran, `given` what answer cells were given. `course` is the
+    exercise's, where that is not the lesson's.
     """
 
     namespace: Mapping[str, Any]
@@ -59,6 +61,7 @@ class Lesson:
     exercise: Exercise
     history: History = field(default_factory=History)
     given: Given = field(default_factory=Given)
+    course: Course | None = None
 
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on every gradient of the exercise; at once where no answer cell changed."""
@@ -251,6 +254,10 @@ def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> 
             " notebook; for a notebook's file there is the command `grader check`."
         )
     history, given = followed(shell)
+    if prefix is None and (cut := _cut_of_lecture(history, names)):
+        course, cells = cut
+        (exercise,) = load_exercises(course)
+        return Lesson(shell.user_ns, cells, exercise, history, given, course)
     exercises = load_exercises(lesson_course())
     latest = _find(exercises, prefix or history.latest_prefix() or exercises[0].prefix)
     beside = [] if prefix else [one for one in exercises if one.notebook == latest.notebook]
@@ -261,6 +268,24 @@ def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> 
         raise NotInTheLesson(str(error)) from error
     cells = history.answers(exercise.prefix, exercise.gradients)
     return Lesson(shell.user_ns, cells, exercise, history, given)
+
+
+def _cut_of_lecture(history: History, names: Sequence[str | None]) -> Cut | None:
+    """Where the lecture's own notebook runs, the exercise with the gradient that was written last.
+
+    It is one that has gradients of these names, if there is such a one.
+    """
+    if history.latest_prefix():
+        return None
+
+    def latest(cut: Cut) -> tuple[bool, int]:
+        course, cells = cut
+        (exercise,) = load_exercises(course)
+        written = (cell for cell in cells if first_assignments(cell.source, exercise.gradients))
+        numbers = (int(cell.grade_id.removeprefix("cell ")) for cell in written)
+        return _has_gradients(exercise, names), max(numbers, default=-1)
+
+    return max(cut_lecture(history.cells()), key=latest, default=None)
 
 
 _carried: list[Path] = []

@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -38,6 +38,7 @@ class Outline:
     """An exercise as `course.toml` tells it, before its forward function is run.
 
     `file` and `function` say where the forward function stands; each gradient is worth `points`.
+    `as_lecture` marks one of the lecture's own notebook, where what its `cmp` accepts passes.
     """
 
     prefix: str
@@ -48,6 +49,7 @@ class Outline:
     sizes: tuple[tuple[str, int], ...]
     called: tuple[tuple[str, str], ...] = ()
     points: int = 1
+    as_lecture: bool = field(default=False, repr=False)  # a digest is made of all that is shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ class Exercise:
     `prefix` is what the ids of its answer cells begin with, up to a hyphen; `notebook` is the name
     of the notebook it belongs to; `sizes` are those of the instance that is shown to the student;
     each gradient is worth `points`. `called` has other courses' names, with what is here instead.
+    `as_lecture`: the hidden instances keep `sizes`, and what the lecture's `cmp` accepts passes.
     """
 
     prefix: str
@@ -34,6 +35,7 @@ class Exercise:
     sizes: Mapping[str, int]
     points: int = 1
     called: Mapping[str, str] = field(default_factory=dict)
+    as_lecture: bool = False
 
 
 @cache
@@ -99,4 +101,6 @@ def _load(course: Course, outline: Outline, scope: Mapping[str, Any]) -> Exercis
             raise BadCourse(f"{where}: {gradient} is asked for, and {said}.")
     named = outline.prefix, outline.notebook
     called = dict(outline.called)
-    return Exercise(*named, forward, outline.gradients, sizes, outline.points, called)
+    return Exercise(
+        *named, forward, outline.gradients, sizes, outline.points, called, outline.as_lecture
+    )

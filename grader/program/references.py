@@ -24,6 +24,9 @@ SEED = 2147483647
 NEGLIGIBLE = 1e-10
 """A float64 gradient this small beside what it is made of may be rounding noise around zero."""
 
+MOST_TRIES = 50
+"""Instances that are drawn of a small batch, until one has the largest index in it."""
+
 NUDGE, STEADY = 1e-9, 1e-3
 """Where inputs move by the one, relative to their size, a gradient moves by less than the other.
 
@@ -134,6 +137,7 @@ class References:
     `beside_zero` those that have one of them for a reader, a branch that shows in no value.
     `lengths` are, for each hidden instance, its axes' lengths with the lecture's: (7, 11) is
     (32, 27) there. All sizes of an instance differ, so that a length says which size it is.
+    `as_lecture` is the exercise's.
     """
 
     hidden: tuple[Reference, ...]
@@ -142,6 +146,7 @@ class References:
     lecture_gradients: Mapping[str, Tensor]
     lengths: tuple[Mapping[int, int], ...]
     beside_zero: frozenset[str]
+    as_lecture: bool = False
     _idle: dict[tuple[str, frozenset[str]], str | None] = field(default_factory=dict)
 
     @property
@@ -200,12 +205,19 @@ def prepare(exercise: Exercise, seed: int = SEED) -> References:
 def _prepare(exercise: Exercise, seed: int) -> References:
     program = parse_program(exercise.forward)
     try:
+        if exercise.as_lecture:
+            return _of_lecture(program, exercise.sizes, seed)
         return make_references(program, exercise.sizes, seed)
     except MemoryError:
         raise
     except NotAForwardProgram as error:
         raise BadCourse(f"{inspect.getfile(exercise.forward)}: {error}") from error
     except Exception as error:  # the author sees whatever a line raises
+        if exercise.as_lecture:
+            raise BadCourse(
+                f"{exercise.notebook} is not graded, because the notebook's own forward pass does "
+                f"not run ({type(error).__name__}: {error})."
+            ) from error
         here = program.steps[0].code.co_filename
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == here]
@@ -215,6 +227,24 @@ def _prepare(exercise: Exercise, seed: int) -> References:
             f"every size, {dict(exercise.sizes)} and the hidden ones "
             f"({type(error).__name__}: {error}). Is one written out as a number?"
         ) from error
+
+
+def _of_lecture(program: ForwardProgram, sizes: Mapping[str, int], seed: int) -> References:
+    """References on instances of a lecture's sizes, with the largest index in each if possible."""
+
+    def draw(seed: int, dtype: torch.dtype) -> Instance:
+        tried = [program.instance(sizes, seed, dtype)]
+        for number in range(MOST_TRIES):
+            inputs = (tried[-1].values[name] for name in program.inputs)
+            indices = (value for value in inputs if not is_differentiable(value))
+            if all(int(index.max()) + 1 in sizes.values() for index in indices):
+                return tried[-1]
+            tried.append(program.instance(sizes, seed + number, dtype))
+        return tried[0]
+
+    hidden = [draw(seed + MOST_TRIES * number, torch.float64) for number in (1, 2)]
+    found = references_on(draw(seed, torch.float32), hidden, program, seed)
+    return replace(found, as_lecture=True)
 
 
 def make_reference(program: ForwardProgram, instance: Instance, seed: int) -> Reference:

@@ -54,8 +54,11 @@ def render(report: Report, *, width: int, colour: bool) -> str:
 def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> str:
     """Write a line for each file of a command."""
     table = Table.grid(padding=(0, 2))
+    paths = [result.path for result in results]
     for result in results:
         name = Text(printable(str(result.path)), overflow="fold")
+        if isinstance(result, Report) and paths.count(result.path) > 1:
+            name.append(f", {result.notebook}")
         if isinstance(result, Report):
             table.add_row(name, wording.points(result), _signs(result))
         else:

@@ -14,6 +14,7 @@ from grader.printable import listed
 from grader.program.course import Course
 from grader.submission.answer_cells import MOST_ANSWER_CELLS, find_answer_cells, which_notebook
 from grader.submission.copies import graded_copies
+from grader.submission.lecture import cut_lecture
 from grader.submission.notebook_file import (
     Cell,
     UnreadableNotebook,
@@ -60,6 +61,9 @@ def submission_in(
 
     Which notebook it is, the answers' prefixes say, never the file's name.
     """
+    if course.exercises[0].as_lecture:
+        answer = next(each for own, each in cut_lecture(cells_in(data, path)) if own == course)
+        return Submission(path, course.notebooks[0], answer)
     if not solved and is_solved(data, path):
         raise UnreadableNotebook(
             f"{shown(path)} is the course's own solution, as its metadata say, and earns nothing: "

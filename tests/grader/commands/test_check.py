@@ -21,6 +21,7 @@ from grader.program.exercises import Exercise
 from grader.verdict import Check, Comparison, Outcome, Report, Verdict
 from grader.worker.terms import Limits
 from tests.helpers.course_notebooks import write_notebook
+from tests.helpers.lecture_notebook import BLANK, RIGHT, write_lecture
 from tests.helpers.reasons import said
 
 GRADIENTS = NOTEBOOKS["01_atomic_backprop"][0].gradients
@@ -346,3 +347,25 @@ def test_without_the_sandbox_asked_for_nothing_is_graded(
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("No bwrap. To grade without it, say `--sandbox none`")
+
+
+@pytest.mark.parametrize(
+    ("cells", "code", "passed"),
+    [(RIGHT, exit_codes.PASSED, [26, 1, 1, 11]), (BLANK, exit_codes.NOT_PASSED, [0, 0, 0, 0])],
+    ids=["right", "blank"],
+)
+def test_the_lectures_notebook_has_a_table_for_each_exercise(
+    cells: dict[str, str],
+    code: int,
+    passed: list[int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path, page = write_lecture(tmp_path / "ninja.ipynb", cells), tmp_path / "page.html"
+    assert cli.main(["check", str(path), "--json", "--html", str(page)]) == code
+    reports = json.loads(capsys.readouterr().out)
+    assert [report["notebook"] for report in reports] == [f"Exercise {n}" for n in (1, 2, 3, 4)]
+    assert [report["score"] for report in reports] == passed
+    assert "dbnvar_inv" in page.read_text(encoding="utf-8")
+    assert cli.main(["check", str(path)]) == code
+    assert "ninja.ipynb, Exercise 4" in capsys.readouterr().out

@@ -1,0 +1,222 @@
+"""The lecture's own notebook, cut into its exercises at the landmarks of its code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.answer.cell_source import hide_magics, parsed
+from grader.answer.parse import AnswerCell
+from grader.answer.statements import stored_names, walk_names
+from grader.program.course import BUILT_IN, Course, Outline, built_in_course
+from grader.submission.answer_cells import find_answer_cells
+from grader.submission.lecture_forward import INPUTS, SIZES, Assigned, forward_text, steps_to
+from grader.submission.notebook_file import Cell, UnreadableNotebook, cells_in, read_bytes
+
+ASKED: Mapping[str, Sequence[str]] = {
+    "ex2": ["dlogits"],
+    "ex3": ["dhprebn"],
+    "ex4": ["dC", "dW1", "db1", "dW2", "db2", "dbngain", "dbnbias"],
+}
+"""What the lecture asks for, where that is not what our own exercise does."""
+
+ENGINE = ("backward", "retain_grad", "grad")
+"""What is left out of an answer: autograd's own part of the notebook."""
+
+Cut = tuple[Course, tuple[AnswerCell, ...]]
+"""A course with one exercise, as a notebook has it, and that exercise's answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A statement in its cell as Python reads it; `node` is None where it cannot read the cell."""
+
+    cell: int
+    source: str
+    node: ast.stmt | None
+
+    @property
+    def binds(self) -> frozenset[str]:
+        """The names that it binds."""
+        return stored_names(self.node) if self.node else frozenset()
+
+    @property
+    def names(self) -> list[str]:
+        """The names in it."""
+        return [name.id for name in walk_names(self.node)] if self.node else []
+
+    def asks(self, *methods: str) -> bool:
+        """True for a call such as `loss.backward()`, and for a loop of nothing else."""
+        match self.node:
+            case (
+                ast.Expr(ast.Call(ast.Attribute(attr=attr)))
+                | ast.For(body=[ast.Expr(ast.Call(ast.Attribute(attr=attr)))])
+                | ast.For(body=[ast.Assign([ast.Attribute(attr=attr)])])
+            ):
+                return attr in methods
+        return False
+
+
+def lecture_courses(path: Path) -> list[Course]:
+    """A course for each exercise in a copy of the lecture's notebook; none for another file."""
+    try:
+        data = read_bytes(path)
+        cuts = cut_lecture(cells_in(data, path)) if b"retain_grad" in data else []
+    except UnreadableNotebook:  # whoever reads its answers says why
+        return []
+    return [course for course, _ in cuts]
+
+
+def cut_lecture(cells: Sequence[Cell]) -> list[Cut]:
+    """The exercises between the landmarks of the lecture's notebook; none in any other."""
+    if find_answer_cells(cells):
+        return []
+    lines = [line for cell in cells for line in _lines_of(cell)]
+    retains = _first(line.asks("retain_grad") for line in lines)
+    begin = _first(line.asks("backward") and i > retains for i, line in enumerate(lines))
+    marks = "loss_fast", "hpreact_fast", "max_steps"
+    binding = [_first(name in line.binds for line in lines[begin:]) + begin for name in marks]
+    forward = _assigned(lines[:begin])
+    steps, before = steps_to("loss", forward), steps_to("hpreact", forward)
+    fused = _detached(steps, "logits") if "logits" in steps else {}
+    fused |= {"loss_fast": "F.cross_entropy(logits, Yb)"} if fused else {}
+    weighed = {**before, "total": "(dhpreact * hpreact).sum()"} if before else {}
+    found = []
+    for number, (place, program) in enumerate(
+        zip((begin, *binding), (steps, fused, weighed), strict=False), start=1
+    ):
+        end = min((one for one in binding if one > place), default=place)
+        if program and place < len(lines):
+            found.append(_exercise(f"ex{number}", program, lines[place + 1 : end], lines, begin))
+    for number in range(begin, len(lines)):
+        for body in _bodies(lines[number]):
+            first = _first("loss" in line.binds for line in body)
+            end = _first("grads" in line.binds for line in body)
+            program = steps_to("loss", _assigned(body[: first + 1]))
+            if program and first < end < len(body):
+                return [*found, _exercise("ex4", program, body[first + 1 : end], lines, number)]
+    return found
+
+
+def _first(holds: Iterable[bool]) -> int:
+    """The number of the first that holds, or how many there are."""
+    number = 0
+    for number, one in enumerate(holds, start=1):
+        if one:
+            return number - 1
+    return number
+
+
+def _detached(steps: Mapping[str, str], name: str) -> dict[str, str]:
+    """The steps, with values of `name` for those behind it, and no gradient that comes back."""
+    behind = [*steps][[*steps].index(name) + 1 :]
+    word = re.compile(rf"\b{name}\b")
+    return {n: word.sub(f"{name}.detach()", t) if n in behind else t for n, t in steps.items()}
+
+
+def _lines_of(cell: Cell) -> list[_Line]:
+    if cell.kind != "code" or not cell.source:
+        return []
+    source = hide_magics(cell.source)
+    tree = parsed(source)
+    return [_Line(cell.number, source, node) for node in (tree.body if tree else [None])]
+
+
+def _bodies(line: _Line) -> Iterator[list[_Line]]:
+    """The bodies of the loops in a statement."""
+    for node in ast.walk(line.node) if line.node else ():
+        if isinstance(node, ast.For):
+            yield [_Line(line.cell, line.source, each) for each in node.body]
+
+
+def _assigned(lines: Iterable[_Line]) -> Assigned:
+    found = dict[str, tuple[int, ast.expr | None]]()
+    for number, line in enumerate(lines):
+        match line.node:
+            case ast.Assign([ast.Name(name)], value):
+                found[name] = number, value
+            case _:
+                found |= dict.fromkeys(line.binds, (number, None))
+    return found
+
+
+def _exercise(
+    prefix: str, steps: Mapping[str, str], answer: Sequence[_Line], lines: Sequence[_Line], end: int
+) -> Cut:
+    """An exercise with these steps and this answer; its sizes are set before the line `end`."""
+    outlines = {outline.prefix: outline for outline in built_in_course().exercises}
+    ours = outlines[prefix].gradients
+    tensors = {*INPUTS, *[*steps][:-1]}
+    written = frozenset[str]().union(*(line.binds for line in answer))
+    asked = {*ASKED.get(prefix, ours), *(written if prefix in ("ex1", "ex4") else ())}
+    retained = (name for line in lines if line.asks("retain_grad") for name in line.names)
+    order = dict.fromkeys((*ours, *(f"d{name}" for name in retained)))
+    numbers = {name: value for name, (_, value) in _assigned(lines[:end]).items()}
+    numbers["n"] = numbers.get("batch_size", numbers.get("n"))
+    sizes = dict(outlines["ex1"].sizes)
+    for name in sizes:
+        match numbers.get(name):
+            case ast.Constant(int(number)):
+                sizes[name] = number
+    outline = Outline(
+        *(prefix, f"Exercise {prefix[2:]}", "lecture.py", "forward"),
+        tuple(each for each in order if each in asked and each[1:] in tensors),
+        tuple(sizes.items()),
+        as_lecture=True,
+    )
+    text = forward_text(steps, arriving="dhpreact" if prefix == "ex3" else "")
+    course = Course(BUILT_IN, "The lecture", "", (outline,), ((outline.file, text),))
+    kept = _whole(answer, lines, {*SIZES, *tensors, *(f"d{name}" for name in tensors), "cmp"})
+    return course, tuple(_cells(kept, prefix, written))
+
+
+def _whole(answer: Sequence[_Line], lines: Sequence[_Line], bound: Set[str]) -> list[_Line]:
+    """The answer without its calls of autograd, behind what it uses of other cells.
+
+    That may be functions, modules and numbers, under other names than are `bound` already.
+    """
+    others = (line for line in lines if line not in answer)
+    helpers = {name: line for line in others for name in _helps(line) - bound}
+    pending = [line for line in answer if not line.asks(*ENGINE)]
+    kept = [*pending]
+    while pending:
+        used = [helpers.pop(name) for name in pending.pop().names if name in helpers]
+        kept, pending = [*used, *kept], [*pending, *used]
+    return kept
+
+
+def _helps(line: _Line) -> frozenset[str]:
+    """The names of the function, the modules or the number that a statement defines."""
+    match line.node:
+        case ast.FunctionDef(name):
+            return frozenset({name})
+        case ast.Import(names) | ast.ImportFrom(names=names):
+            return frozenset(each.asname or each.name for each in names) - {"torch", "F"}
+        case ast.Assign([ast.Name(name)], ast.Constant()):
+            return frozenset({name})
+    return frozenset()
+
+
+def _cells(lines: Iterable[_Line], prefix: str, written: Set[str]) -> Iterator[AnswerCell]:
+    """Statements as answer cells, each line where its own cell has it.
+
+    Where somebody has another name for a gradient, which is not `written` then, `cmp` knows it.
+    """
+    cells = dict[int, list[str]]()
+    for line in lines:
+        text = line.source.split("\n")
+        shown, node = cells.setdefault(line.cell, [""] * len(text)), line.node
+        begin, end = (node.lineno - 1, node.end_lineno) if node else (0, len(text))
+        indent = node.col_offset if node else 0
+        for place in range(begin, end or 0):
+            is_inside = text[place][:indent].isspace()
+            shown[place] = text[place][indent if is_inside else 0 :]
+        match node:
+            case ast.Expr(ast.Call(ast.Name("cmp"), [_, ast.Name(name), ast.Name(tensor)])):
+                if name != (gradient := f"d{tensor}") and gradient not in written:
+                    shown[begin] = f"{gradient} = {name}"
+    for number, shown in cells.items():
+        yield AnswerCell(f"cell {number}", "\n".join(shown), prefix)

@@ -13,6 +13,7 @@ from IPython.display import display
 from torch import Tensor
 
 from grader.diagnosis.kinds import Kind
+from grader.execution.evidence import as_cmp_takes_it
 from grader.notebook import board_card
 from grader.notebook.check_report import Row, as_html, as_text, describe, make_sections
 from grader.notebook.nudge import describe as describe_nudge
@@ -233,7 +234,8 @@ def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict])
 
     def row(verdict: Verdict) -> Row:
         name = verdict.name
-        made = _row(verdict, lesson.namespace, references[name[1:]], name in unreached)
+        how = name in unreached, lesson.exercise.as_lecture
+        made = _row(verdict, lesson.namespace, references[name[1:]], *how)
         return replace(made, changed_by=changed_by.get(name, ""))
 
     rows, more = ([*map(row, some)] for some in (verdicts, beside))
@@ -246,10 +248,18 @@ def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict])
         show({"text/html": as_html(sections), "text/plain": as_text(sections)})
 
 
-def _row(verdict: Verdict, namespace: Mapping[str, Any], reference: Tensor, unreached: bool) -> Row:
+def _row(
+    verdict: Verdict,
+    namespace: Mapping[str, Any],
+    reference: Tensor,
+    unreached: bool,
+    as_lecture: bool,
+) -> Row:
     """The verdict with the notebook's own value beside autograd's."""
     # What stands behind a line that raised has the value of an earlier run.
     value = None if unreached else namespace.get(verdict.name)
+    if as_lecture and isinstance(value, Tensor):
+        value = as_cmp_takes_it(value, reference.shape)
     comparison = compare(verdict.name, value, reference)
     error = None
     # A problem, such as another shape, is said in words; NaN has a place as well.

@@ -14,7 +14,7 @@ from docs.building.parts import PARTS
     ("part", "line", "said"),
     [
         ("batchnorm", "dx = gain * inv / n", "((n - 1)/n) times what it should be."),
-        ("attention", "dscores = weights", "`-2` is not the axis that belongs here."),
+        ("attention", "dscores = weights", "The axis in `-2` is not the right one."),
         ("swiglu", "da = dgate * (s + s", "`s` is not the tensor that belongs here."),
     ],
 )

@@ -368,6 +368,39 @@ def test_there_are_examples_enough_to_be_near_a_bound() -> None:
     assert not explain(close_calls, another_bound).ok
 
 
+def clipped(x: Annotated[Tensor, "n, d"], w: Annotated[Tensor, "k, d"]) -> Tensor:
+    h = (x + 3).clamp(0, 6)
+    y = (x * h) @ w.T
+    return y
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_right"),
+    [(-3, 3, True), (-3, torch.inf, False), (-torch.inf, 3, False)],
+)
+def test_some_inputs_are_so_large_that_clamps_clip(low: float, high: float, is_right: bool) -> None:
+    def backward(dy: Any, x: Any, w: Any, h: Any) -> Any:
+        inside = (x > low) & (x < high)
+        return (dy @ w) * (h + x * inside), dy.T @ (x * h)
+
+    assert explain(clipped, backward).ok == is_right
+
+
+def test_no_input_is_so_large_that_a_right_formula_overflows() -> None:
+    def powers(x: Annotated[Tensor, "n, d"]) -> Tensor:
+        a = (x**2).exp()
+        b = a.exp().softmax(1)
+        y = b * a
+        return y
+
+    def backward(dy: Any, x: Any, a: Any, b: Any) -> Any:
+        db = dy * a
+        da = dy * b + b * (db - (b * db).sum(1, keepdim=True)) * a.exp()
+        return da * 2 * x * a
+
+    assert explain(powers, backward, seed=3).ok
+
+
 def test_float_in_a_forward_pass_means_float64() -> None:
     def single(x: Annotated[Tensor, "n, d"]) -> Tensor:
         y = x.float()

@@ -214,6 +214,8 @@ def shown_parts(value: ast.expr | None) -> Iterator[tuple[Key, ast.expr]]:
             for key, one in zip(keys, values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     yield key.value, one
+        case ast.Call(func=ast.Name("dict"), args=[], keywords=named):
+            yield from ((one.arg, one.value) for one in named if one.arg)
         case _:
             yield None, value
 

@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from grader.answer.parse import AnswerCell
 from grader.execution.own_process import OwnProcess
 from grader.explanation.forward import Forward, Inputs
 from grader.explanation.judged import (
+    as_returned,
     by_tensor,
-    remarks,
     returned_gradients,
     summed_by_pytorch,
     with_paths,
@@ -171,6 +171,10 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     returned = returned_gradients(subject, forward, result)
     written = {*returned.values(), *source.assigned} - {*arriving.values()}
     written -= {f"d{name}" for name in forward.returned}
+    inputs, owed = ({f"d{n}" for n in names} for names in (forward.program.inputs, forward.needing))
+    is_whole = inputs.issuperset(returned.values()) and not inputs.isdisjoint(written)
+    # Who returns the gradients of steps, too, has picked some.
+    written |= owed if is_whole else set()
     # In the order in which they are written; those that are only returned come last.
     asked = (f"d{name}" for name in forward.smooth if f"d{name}" in written)
     gradients = tuple(sorted(asked, key=source.place))
@@ -199,11 +203,11 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
         OwnProcess(source.scope, beside, own),
         may_differentiate=True,
     )
-    wanted = {*returned.values()} or {f"d{name}" for name in forward.program.inputs}
+    wanted = {*returned.values()} or inputs
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)
-    kept = {f"d{name}" for name in forward.program.inputs} - {*returned.values()}
-    verdicts = [replace(v, reasons=(*v.reasons, *remarks(source, v, kept))) for v in verdicts]
+    about = source, inputs, owed if is_whole else set(), returned.values()
+    verdicts = [as_returned(verdict, *about) for verdict in verdicts]
     if returned and not raised:
         found = [by_tensor(returned, one) for one, _ in calls]
         if isinstance(subject, CustomFunction):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +46,17 @@ def returned_gradients(subject: Subject, forward: Forward, returned: Any) -> dic
         case _:
             keys = [None]
     takes, smooth = subject.takes(forward), forward.smooth
+    parts = {
+        key: returned if key is None else returned[key] for key in keys if returned is not None
+    }
+
+    def judged(found: Mapping[Key, str]) -> dict[Key, str]:
+        return {
+            key: f"d{name}"
+            for key, name in found.items()
+            if name in smooth and (name in forward.needing or parts.get(key, 0) is not None)
+        }
+
     if any(isinstance(key, str) for key in keys):
         names = {**{name: name for name in takes[0]}, **{f"d{name}": name for name in smooth}}
         unknown = [key for key in keys if key not in names]
@@ -54,25 +65,15 @@ def returned_gradients(subject: Subject, forward: Forward, returned: Any) -> dic
                 f"{at}, returns {unknown[0]!r}; the gradients that it may return are"
                 f" {', '.join(f'd{name}' for name in smooth)}."
             )
-        pairs = {key: names[str(key)] for key in keys}
-        return {key: f"d{name}" for key, name in pairs.items() if name in smooth}
+        return judged({key: names[str(key)] for key in keys})
     if keys == [None] and returned is None and len(takes[0]) > 1:
         # It raised, and its text does not show what it would have returned.
         keys = [*range(len(takes[0]))]
-    parts = {
-        key: returned if key is None else returned[key] for key in keys if returned is not None
-    }
     while len(takes) == 1 and len(keys) > len(takes[0]) and parts.get(keys[-1], 0) is None:
         keys.pop()  # PyTorch, too, takes no notice of it
     for several in takes:
         if len(keys) == len(several):
-            found = dict(zip(keys, several, strict=True))
-            idle = {key for key, name in found.items() if name not in forward.needing}
-            return {
-                key: f"d{name}"
-                for key, name in found.items()
-                if name in smooth and not (key in idle and key in parts and parts[key] is None)
-            }
+            return judged(dict(zip(keys, several, strict=True)))
     count = f"{len(keys)} gradient{'s' * (len(keys) != 1)}"
     raise BadInput(
         f"{at}, returns {count}; {forward.program.name} has"
@@ -182,20 +183,35 @@ def without_helpers(
     return found
 
 
-def remarks(source: Backward, verdict: Verdict, kept: Set[str]) -> tuple[Reason, ...]:
-    """What is said beside a verdict.
+def as_returned(
+    verdict: Verdict, source: Backward, inputs: Set[str], owed: Set[str], returned: Collection[str]
+) -> Verdict:
+    """The verdict with what is said beside it.
 
-    That a gradient is right and not returned, one of those that are `kept`; or of a tensor that is
-    not given, and is read by the line that raised.
+    That a gradient is right and not returned, or that one is left out or None; or of a tensor that
+    is not given, and is read by the line that raised.
+
+    Args:
+        verdict: of any gradient.
+        source: the backward function.
+        inputs: the gradients of all inputs.
+        owed: those that a caller needs.
+        returned: those that the function returns.
     """
-    if verdict.outcome is Outcome.PASS:
-        return (because("not-returned"),) if verdict.name in kept else ()
-    line = verdict.place.line if verdict.outcome is Outcome.ERROR and verdict.place else None
-    return tuple(
-        because("from-outside", name=name, function=source.definition.name)
-        for name, lines in source.mentioned.items()
-        if line in lines and isinstance(source.scope.get(name), Tensor)
-    )
+    name, outcome, said = verdict.name, verdict.outcome, list[Reason]()
+    if outcome is Outcome.PASS and name in inputs - {*returned}:
+        said = [because("not-returned")]
+        outcome = Outcome.TODO if name in owed and returned else outcome
+    elif outcome is Outcome.TODO and name in owed:
+        what = "`None`" if name in returned else "nothing"
+        said = [because("returned-nothing", tensor=name[1:], what=what)]
+    elif outcome is Outcome.ERROR and verdict.place:
+        said = [
+            because("from-outside", name=other, function=source.definition.name)
+            for other, lines in source.mentioned.items()
+            if verdict.place.line in lines and isinstance(source.scope.get(other), Tensor)
+        ]
+    return replace(verdict, outcome=outcome, reasons=(*verdict.reasons, *said))
 
 
 def without_result(verdict: Verdict, source: Backward, raised: Raised) -> Verdict:

@@ -332,3 +332,37 @@ def test_each_wrong_gradient_of_a_kernel_gets_a_path_of_its_own() -> None:
     dx, _, dbias = explain(layer_norm, wrong).verdicts
     assert "mean" in dx.diagnosis[0].message
     assert dbias.diagnosis[0].kind == "sign"
+
+
+def weighted(x: Rows, w: Row, mask: Annotated[Tensor, "n, d", Constant]) -> Tensor:
+    y = x * w
+    z = y * mask
+    return z
+
+
+def test_a_dictionary_has_the_gradients_of_all_inputs_that_need_one() -> None:
+    def right(dz: Any, x: Any, w: Any, mask: Any) -> Any:
+        return {"x": dz * mask * w, "w": (dz * mask * x).sum(0), "mask": None}
+
+    def without_x(dz: Any, x: Any, mask: Any) -> Any:
+        return {"w": (dz * mask * x).sum(0)}
+
+    def none_for_x(dz: Any, x: Any, mask: Any) -> Any:
+        return None, (dz * mask * x).sum(0), None
+
+    assert explain(weighted, right).ok
+    missing = "`x` needs a gradient, but {} is returned for it."
+    said = said_of(explain(weighted, without_x)), said_of(explain(weighted, none_for_x))
+    assert said == tuple((Outcome.TODO, missing.format(what)) for what in ("nothing", "`None`"))
+
+
+def test_a_line_that_raises_leaves_the_other_gradients_of_a_dictionary_alone() -> None:
+    def raises(dz: Any, x: Any, w: Any, mask: Any) -> Any:
+        dy = dz * mask
+        dw = (dy * x).sum(0)
+        dx = dy @ w[:-1]
+        return dict(w=dw, x=dx)  # noqa: C408 - it is read as a literal
+
+    outcome, said = said_of(explain(weighted, raises))
+    assert outcome is Outcome.ERROR
+    assert "size mismatch" in said

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader import Explanation, assert_gradients, explain
+from grader import Constant, Explanation, assert_gradients, explain
 from grader.reports import wording
 from grader.verdict import Outcome
 from tests.grader.explanation import norms
@@ -39,6 +39,7 @@ def test_what_is_right_and_not_returned_is_told() -> None:
     explanation = explain(norms.rms_norm, norms.returns_a_part)
     said = {verdict.name: wording.note(verdict) for verdict in explanation.verdicts}
     assert said == {"dxhat": "", "dx": "", "dgain": wording.ROWS["not-returned"]}
+    assert outcomes(explanation)["dgain"] == "todo"
 
 
 def test_a_wrong_line_is_found_in_its_own_file() -> None:
@@ -124,7 +125,7 @@ def test_a_name_that_is_missing_is_not_looked_for_in_answer_cells() -> None:
         dgain = (dout * nowhere).sum(0)  # type: ignore[name-defined]  # noqa: F821
         return {"dgain": dgain}
 
-    (verdict,) = explain(norms.rms_norm, unknown).verdicts
+    verdict, _ = explain(norms.rms_norm, unknown).verdicts
     assert wording.note(verdict) == (
         "This line raised NameError: name 'nowhere' is not defined. Define it in this function, or"
         " ask for it: an input, a step or a size of the forward pass can be a parameter."
@@ -134,7 +135,7 @@ def test_a_name_that_is_missing_is_not_looked_for_in_answer_cells() -> None:
 @pytest.mark.parametrize(
     ("backward", "gradients"),
     [
-        (norms.only_assigns, ["dgain"]),
+        (norms.only_assigns, ["dx", "dgain"]),
         (norms.one_expression, ["dx", "dgain"]),
         (norms.dictionary, ["dx", "dgain"]),
         (norms.in_a_list, ["dx", "dgain"]),
@@ -334,7 +335,9 @@ def test_in_a_notebook_it_is_a_text_and_a_card() -> None:
 
 
 def low_rank(
-    x: Annotated[Tensor, "n, i"], B: Annotated[Tensor, "o, r"], A: Annotated[Tensor, "r, i"]
+    x: Annotated[Tensor, "n, i", Constant],
+    B: Annotated[Tensor, "o, r"],
+    A: Annotated[Tensor, "r, i"],
 ) -> Tensor:
     scale = 4 / A.shape[0]
     W = B @ A

@@ -19,6 +19,7 @@ from grader.explanation.forward import Forward, Inputs
 from grader.explanation.judged import (
     as_returned,
     by_tensor,
+    of_other_shape,
     returned_gradients,
     summed_by_pytorch,
     with_paths,
@@ -175,6 +176,11 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     is_whole = inputs.issuperset(returned.values()) and not inputs.isdisjoint(written)
     # Who returns the gradients of steps, too, has picked some.
     written |= owed if is_whole else set()
+    answer, wanted = source.answer(returned), {*returned.values()} or inputs
+    if not wanted.isdisjoint(written):
+        # A name such as `ddice` is its author's to choose: of another shape, it is a helper.
+        given = {**source.scope, **beside["lecture"]}
+        written -= of_other_shape(answer, given, references.lecture.values) - wanted
     # In the order in which they are written; those that are only returned come last.
     asked = (f"d{name}" for name in forward.smooth if f"d{name}" in written)
     gradients = tuple(sorted(asked, key=source.place))
@@ -197,13 +203,12 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     )
     verdicts, flags = grade_answer(
         exercise,
-        [source.answer(returned)],
+        [answer],
         [AnswerCell(source.file, source.text)],
         references,
         OwnProcess(source.scope, beside, own),
         may_differentiate=True,
     )
-    wanted = {*returned.values()} or inputs
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)
     about = source, inputs, owed if is_whole else set(), returned.values()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from grader.answer.parse import AnswerCell
@@ -158,6 +160,27 @@ def with_paths(
         else one
         for one in verdicts
     ]
+
+
+def of_other_shape(
+    answer: AnswerCell, given: Mapping[str, Any], forward: Mapping[str, Any]
+) -> set[str]:
+    """The names of gradients under which statements leave a tensor of another shape.
+
+    Args:
+        answer: the statements.
+        given: what the names in them mean.
+        forward: the values of the forward pass.
+    """
+    names = dict(given)
+    with suppress(Exception), torch.no_grad():
+        exec(compile(answer.source, answer.grade_id, "exec"), names)
+    pairs = ((f"d{name}", value) for name, value in forward.items() if isinstance(value, Tensor))
+    return {
+        gradient
+        for gradient, value in pairs
+        if isinstance(names.get(gradient), Tensor) and names[gradient].shape != value.shape
+    }
 
 
 def without_helpers(

@@ -115,6 +115,21 @@ def test_a_helper_is_not_judged_by_its_name_where_what_is_made_of_it_is_right() 
     ]
 
 
+@pytest.mark.parametrize(("factor", "outcome"), [(1, "pass"), (2, "fail")])
+def test_what_has_another_shape_than_its_name_says_is_a_helper(factor: int, outcome: str) -> None:
+    def scores(x: norms.Rows) -> Tensor:
+        score = (x**2).sum(1)
+        loss = score.mean()
+        return loss
+
+    def backward(dloss: Any, x: Any) -> Any:
+        dscore = factor * dloss / len(x)
+        dx = dscore * 2 * x
+        return {"dx": dx}
+
+    assert outcomes(explain(scores, backward)) == {"dx": outcome}
+
+
 def test_what_leads_to_nothing_is_judged_by_its_name() -> None:
     explanation = explain(norms.rms_norm, norms.unused_and_wrong)
     assert outcomes(explanation) == {"dxhat": "fail", "dx": "pass", "dgain": "pass"}

@@ -416,7 +416,7 @@ def _scope(
         "NEAR": near,
         "RECTIFIED": rectified,
         "FORWARD": forward,
-        "TENSOR": [tensor] if tensor in near else [],
+        "TENSOR": [tensor] if tensor in near and tensors[tensor].dim() else [],
         "MADE": [tensor, *program.descendants(tensor)],
         "OWN": [name for name in dict.fromkeys(stored) if name not in known],
         "ALONE": [*alone],

@@ -222,6 +222,8 @@ def as_returned(
         returned: those that the function returns.
     """
     name, outcome, said = verdict.name, verdict.outcome, list[Reason]()
+    if verdict.why == "not-the-gradient":
+        return replace(verdict, reasons=(because("not-its-gradient", tensor=name[1:]),))
     if outcome is Outcome.PASS and name in inputs - {*returned}:
         said = [because("not-returned")]
         outcome = Outcome.TODO if name in owed and returned else outcome

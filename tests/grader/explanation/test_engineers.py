@@ -307,7 +307,7 @@ def kernel(**wrong: Any) -> Callable[..., Any]:
         ),
         ({"through_mean": 2}, "What comes back along `x -> mean -> xc` is counted twice."),
         ({"of_bias": -1}, "What comes back along `bias -> y` has the wrong sign."),
-        ({"through_var": 0, "through_mean": 0}, "This is not the gradient of the loss"),
+        ({"through_var": 0, "through_mean": 0}, "This is not the gradient with respect"),
     ],
 )
 def test_a_kernel_is_told_which_path_is_wrong(wrong: dict[str, Any], said: str) -> None:
@@ -366,3 +366,24 @@ def test_a_line_that_raises_leaves_the_other_gradients_of_a_dictionary_alone() -
     outcome, said = said_of(explain(weighted, raises))
     assert outcome is Outcome.ERROR
     assert "size mismatch" in said
+
+
+def test_what_is_no_tensor_is_told_by_its_type_alone() -> None:
+    def total(x: Rows, scale: Annotated[Tensor, ""]) -> Tensor:
+        y = x * scale
+        return y
+
+    def backward(dy: Any, x: Any, scale: Any) -> Any:
+        dscale = (dy * x).sum().item()
+        return dy * scale, dscale
+
+    outcome, said = said_of(explain(total, backward))
+    assert (outcome, said) == (Outcome.ERROR, "dscale is a float, but a gradient is a tensor.")
+
+
+def test_the_general_sentence_is_not_that_of_a_notebook() -> None:
+    def backward(dz: Any, x: Any, w: Any, y: Any) -> Any:
+        return dz.cos() * x.exp() + w, (dz * x).sum(0).cos(), None
+
+    first, _ = explain(weighted, backward).verdicts
+    assert wording.note(first).startswith("This is not the gradient with respect to x. Check its")

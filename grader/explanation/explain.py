@@ -36,7 +36,7 @@ from grader.reports import as_json, terminal, wording
 from grader.reports.templates import make_environment
 from grader.user_error import BadInput
 from grader.verdict import Outcome, Report, Verdict
-from grader.worker.engine import double_precision
+from grader.worker.engine import double_precision, one_thread
 from grader.worker.terms import DYNAMIC_NAMES
 
 SAYS_FLOAT = re.compile(r"\bfloat(32)?\b|\bFloatTensor\b|\bdouble\b")
@@ -119,7 +119,7 @@ def explain(
     subject = subject_of(backward, read)
     texts = subject.source.text, *(step.line for step in read.program.steps)
     says_float = any(map(SAYS_FLOAT.search, texts))
-    with double_precision() if says_float else _double_by_default():
+    with double_precision() if says_float else _double_by_default(), one_thread():
         return _explain(read, subject, seed)
 
 
@@ -211,8 +211,6 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     )
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)
-    about = source, inputs, owed if is_whole else set(), returned.values()
-    verdicts = [as_returned(verdict, *about) for verdict in verdicts]
     if returned and not raised:
         found = [by_tensor(returned, one) for one, _ in calls]
         if isinstance(subject, CustomFunction):
@@ -220,6 +218,8 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
             verdicts = [summed_by_pytorch(verdict, found, right) for verdict in verdicts]
         tried = references.program, [*instances.values()], found
         verdicts = with_paths(verdicts, source, *tried)
+    about = source, inputs, owed if is_whole else set(), returned.values()
+    verdicts = [as_returned(verdict, *about) for verdict in verdicts]
     if all(verdict.outcome is Outcome.PASS for verdict in verdicts):
         # Its caller may get none of them all the same.
         names = {verdict.name[1:] for verdict in verdicts}

@@ -5,18 +5,18 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import torch
 from torch import Tensor
 
-from grader.program.compare import COARSE, agrees
+from grader.explanation.wide import widened
+from grader.program.compare import COARSE
 from grader.program.forward_program import ForwardProgram, Step, is_differentiable, weighed
 from grader.program.instances import Instance
 from grader.program.parse import read_function, source_of
-from grader.program.references import STEADY, References, nudged, references_on
+from grader.program.references import References, references_on
 from grader.user_error import BadInput
 
 SIZES = (
@@ -30,16 +30,6 @@ No two of an instance are equal, so that a mixed-up axis shows, and the first tw
 common, so that a number that should be a size does. No two factors that are told, such as `d - 2`
 and `v`, are alike in both; and there are examples enough for some to be near a bound.
 """
-
-
-WIDE = (1.0, 0.3)
-"""Factors of the cubes of normal numbers: one instance has these, so that clamps and hinges clip.
-
-The first factor counts with which nothing is too large and no gradient is mostly rounding.
-"""
-
-LARGE = 1e9
-"""From here on, a right formula may overflow where autograd does not."""
 
 
 class Constant:
@@ -223,25 +213,7 @@ class Forward:
             raise BadInput(
                 f"{self.at}: autograd cannot differentiate it ({describe(error)})."
             ) from error
-        usual, near = hidden[-1], _unsteady(references)
-        for width in WIDE:
-            with suppress(Exception):  # whatever the author's code makes of such numbers
-                hidden[-1] = self._widened(usual, program, width)
-                wide = references_on(shown, hidden, program, seed)
-                if _unsteady(wide) <= near:
-                    return wide
-        return references
-
-    def _widened(self, usual: Instance, program: ForwardProgram, width: float) -> Instance:
-        """An instance whose inputs are cubed, but for single numbers and what `inputs` gives."""
-        given = self._draw(torch.Generator(), usual.sizes)
-        inputs = {name: usual.values[name] for name in program.inputs}
-        for name in self.program.inputs:
-            value = inputs[name]
-            if is_differentiable(value) and value.dim() and name not in given:
-                rows = len(value) if value.dim() > 1 else 1
-                inputs[name] = width * (value * rows**0.5) ** 3
-        return program.instance(usual.sizes, 0, torch.float64, draw_some=lambda *_: inputs)
+        return widened(references, seed, self._draw(torch.Generator(), hidden[-1].sizes))
 
     def check_numbers(self, references: References, asked: Iterable[str]) -> None:
         """`BadInput` if autograd's gradient of an input, or one of `asked`, is NaN: none is right.
@@ -318,19 +290,6 @@ class Forward:
                     f" {', '.join(self.program.inputs)}, or some of them."
                 )
         return {n: v.double() if v.is_floating_point() else v for n, v in drawn.items()}
-
-
-def _unsteady(references: References) -> set[str]:
-    """The tensors that are too large on the last instance, or whose gradients are rounding."""
-    last = references.hidden[-1]
-    values, again = last.instance.values, nudged(last, 0)
-    return {
-        name
-        for name, gradient in last.gradients.items()
-        if not (values[name].abs() < LARGE).all()
-        or not gradient.any()
-        or not agrees(again[name], gradient, tolerance=STEADY)
-    }
 
 
 def describe(error: Exception) -> str:

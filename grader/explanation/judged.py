@@ -52,13 +52,6 @@ def returned_gradients(subject: Subject, forward: Forward, returned: Any) -> dic
         key: returned if key is None else returned[key] for key in keys if returned is not None
     }
 
-    def judged(found: Mapping[Key, str]) -> dict[Key, str]:
-        return {
-            key: f"d{name}"
-            for key, name in found.items()
-            if name in smooth and (name in forward.needing or parts.get(key, 0) is not None)
-        }
-
     if any(isinstance(key, str) for key in keys):
         names = {**{name: name for name in takes[0]}, **{f"d{name}": name for name in smooth}}
         unknown = [key for key in keys if key not in names]
@@ -67,20 +60,25 @@ def returned_gradients(subject: Subject, forward: Forward, returned: Any) -> dic
                 f"{at}, returns {unknown[0]!r}; the gradients that it may return are"
                 f" {', '.join(f'd{name}' for name in smooth)}."
             )
-        return judged({key: names[str(key)] for key in keys})
-    if keys == [None] and returned is None and len(takes[0]) > 1:
-        # It raised, and its text does not show what it would have returned.
-        keys = [*range(len(takes[0]))]
-    while len(takes) == 1 and len(keys) > len(takes[0]) and parts.get(keys[-1], 0) is None:
-        keys.pop()  # PyTorch, too, takes no notice of it
-    for several in takes:
-        if len(keys) == len(several):
-            return judged(dict(zip(keys, several, strict=True)))
-    count = f"{len(keys)} gradient{'s' * (len(keys) != 1)}"
-    raise BadInput(
-        f"{at}, returns {count}; {forward.program.name} has"
-        f" {len(takes[-1])} input{'s' * (len(takes[-1]) != 1)}, {', '.join(takes[-1])}."
-    )
+        tensors = [names[str(key)] for key in keys]
+    else:
+        if keys == [None] and returned is None and len(takes[0]) > 1:
+            # It raised, and its text does not show what it would have returned.
+            keys = [*range(len(takes[0]))]
+        while len(takes) == 1 and len(keys) > len(takes[0]) and parts.get(keys[-1], 0) is None:
+            keys.pop()  # PyTorch, too, takes no notice of it
+        tensors = next((several for several in takes if len(several) == len(keys)), [])
+    if not tensors:
+        count = f"{len(keys)} gradient{'s' * (len(keys) != 1)}"
+        raise BadInput(
+            f"{at}, returns {count}; {forward.program.name} has"
+            f" {len(takes[-1])} input{'s' * (len(takes[-1]) != 1)}, {', '.join(takes[-1])}."
+        )
+    return {
+        key: f"d{name}"
+        for key, name in zip(keys, tensors, strict=True)
+        if name in smooth and (name in forward.needing or parts.get(key, 0) is not None)
+    }
 
 
 def by_tensor(returned: Mapping[Key, str], result: Any) -> dict[str, Any]:
@@ -167,10 +165,7 @@ def of_other_shape(
 ) -> set[str]:
     """The names of gradients under which statements leave a tensor of another shape.
 
-    Args:
-        answer: the statements.
-        given: what the names in them mean.
-        forward: the values of the forward pass.
+    `given` is what the names in them mean, `forward` the values of the forward pass.
     """
     names = dict(given)
     with suppress(Exception), torch.no_grad():
@@ -211,15 +206,9 @@ def as_returned(
 ) -> Verdict:
     """The verdict with what is said beside it.
 
-    That a gradient is right and not returned, or that one is left out or None; or of a tensor that
-    is not given, and is read by the line that raised.
-
-    Args:
-        verdict: of any gradient.
-        source: the backward function.
-        inputs: the gradients of all inputs.
-        owed: those that a caller needs.
-        returned: those that the function returns.
+    The last three are the gradients of all inputs, those that a caller needs and those that it
+    gets: what is right may not be returned, or nothing is. And the line that raised may read a
+    tensor that is not given.
     """
     name, outcome, said = verdict.name, verdict.outcome, list[Reason]()
     if verdict.why == "not-the-gradient":

@@ -35,9 +35,6 @@ MOST_VARIANTS = ((2, 600), (1, 600), (1, 1_000), (2, 2_000))
 """How many edits of so many likelihoods are tried at once, the likeliest first: their number bounds
 the search, not the clock, so that what is said does not depend on how busy the machine is."""
 
-SLOWNESS = 3
-"""By so much fewer edits are tried of statements that loop."""
-
 MOST_CONFIRMED = 20
 """Edits that are right on the first instance and are tried on the second."""
 
@@ -247,7 +244,7 @@ class Search:
         edits = every_edit(own, self.answer, self.keep, self.scope)
         for likelihoods, most in MOST_VARIANTS:
             batch = itertools.chain.from_iterable(itertools.islice(edits, likelihoods))
-            yield [*batch][: most // (SLOWNESS if self.loops else 1)]
+            yield [*batch][: most // (self.runner.slowness if self.loops else 1)]
 
     def find(self, batch: Sequence[Edit]) -> list[Edit]:
         """Those of some edits that make the gradient right, the likeliest first."""
@@ -418,7 +415,7 @@ def _scope(
         "NEAR": near,
         "RECTIFIED": rectified,
         "FORWARD": forward,
-        "TENSOR": [tensor] if tensor in near else [],
+        "TENSOR": [tensor] if tensor in near and tensors[tensor].dim() else [],
         "MADE": [tensor, *program.descendants(tensor)],
         "OWN": [name for name in dict.fromkeys(stored) if name not in known],
         "ALONE": [*alone],

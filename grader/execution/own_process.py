@@ -37,6 +37,7 @@ class OwnProcess:
     """
 
     unbound = because("unbound-parameter")
+    slowness = 6  # somebody waits for it
 
     def __init__(
         self,

@@ -51,6 +51,8 @@ class AnyRunner(Protocol):
     limits: Limits
     unbound: Reason
     """What is said of a name that nothing has bound and that is like no other."""
+    slowness: int
+    """By so much fewer edits are tried of statements that loop."""
 
     def run(self, job: Job, values: Values) -> Reply:
         """Make the runs of a request on these values; `WorkerLost` if that cannot be."""
@@ -72,6 +74,7 @@ class Runner:
     """
 
     unbound = because("unbound")
+    slowness = 3
 
     def __init__(self, limits: Limits | None = None, sandbox: Sandbox = Sandbox.NONE) -> None:
         self.limits = limits or Limits()

@@ -36,6 +36,8 @@ class Backward:
     definition: ast.FunctionDef
     text: str
     file: str
+    is_cell: bool = False
+    """Whether it is a notebook's cell, which need not have all gradients yet."""
     is_call: bool = False
     """Whether it cannot be read, such as a kernel; then this is a function that calls it."""
 
@@ -214,6 +216,8 @@ def shown_parts(value: ast.expr | None) -> Iterator[tuple[Key, ast.expr]]:
             for key, one in zip(keys, values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     yield key.value, one
+        case ast.Call(func=ast.Name("dict"), args=[], keywords=named):
+            yield from ((one.arg, one.value) for one in named if one.arg)
         case _:
             yield None, value
 

@@ -303,7 +303,7 @@ def _backward(cell: str, forward: Forward, namespace: Mapping[str, Any]) -> Back
     definition = ast.parse(given + "    pass").body[0]
     assert isinstance(definition, ast.FunctionDef)
     definition.body = body
-    return Backward(function, definition, text, FILE)
+    return Backward(function, definition, text, FILE, is_cell=True)
 
 
 def _written(statement: ast.stmt) -> frozenset[str]:

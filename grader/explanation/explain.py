@@ -7,7 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from grader.answer.parse import AnswerCell
 from grader.execution.own_process import OwnProcess
 from grader.explanation.forward import Forward, Inputs
 from grader.explanation.judged import (
+    as_returned,
     by_tensor,
-    remarks,
+    of_other_shape,
     returned_gradients,
     summed_by_pytorch,
     with_paths,
@@ -35,7 +36,7 @@ from grader.reports import as_json, terminal, wording
 from grader.reports.templates import make_environment
 from grader.user_error import BadInput
 from grader.verdict import Outcome, Report, Verdict
-from grader.worker.engine import double_precision
+from grader.worker.engine import double_precision, one_thread
 from grader.worker.terms import DYNAMIC_NAMES
 
 SAYS_FLOAT = re.compile(r"\bfloat(32)?\b|\bFloatTensor\b|\bdouble\b")
@@ -122,7 +123,7 @@ def explain_subject(read: Forward, subject: Subject, seed: int = SEED) -> Explan
     """Say of each gradient in a backward pass that has been read what there is to say."""
     texts = subject.source.text, *(step.line for step in read.program.steps)
     says_float = any(map(SAYS_FLOAT.search, texts))
-    with double_precision() if says_float else _double_by_default():
+    with double_precision() if says_float else _double_by_default(), one_thread():
         return _explain(read, subject, seed)
 
 
@@ -175,6 +176,16 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     returned = returned_gradients(subject, forward, result)
     written = {*returned.values(), *source.assigned} - {*arriving.values()}
     written -= {f"d{name}" for name in forward.returned}
+    inputs, owed = ({f"d{n}" for n in names} for names in (forward.program.inputs, forward.needing))
+    is_whole = inputs.issuperset(returned.values()) and not inputs.isdisjoint(written)
+    is_whole &= not source.is_cell
+    # Who returns the gradients of steps, too, has picked some.
+    written |= owed if is_whole else set()
+    answer, wanted = source.answer(returned), {*returned.values()} or inputs
+    if not wanted.isdisjoint(written):
+        # A name such as `ddice` is its author's to choose: of another shape, it is a helper.
+        given = {**source.scope, **beside["lecture"]}
+        written -= of_other_shape(answer, given, references.lecture.values) - wanted
     # In the order in which they are written; those that are only returned come last.
     asked = (f"d{name}" for name in forward.smooth if f"d{name}" in written)
     gradients = tuple(sorted(asked, key=source.place))
@@ -197,18 +208,14 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
     )
     verdicts, flags = grade_answer(
         exercise,
-        [source.answer(returned)],
+        [answer],
         [AnswerCell(source.file, source.text)],
         references,
         OwnProcess(source.scope, beside, own),
         may_differentiate=True,
     )
-    wanted = {*returned.values()} or {f"d{name}" for name in forward.program.inputs}
     if not wanted.isdisjoint(gradients):
         verdicts = without_helpers(verdicts, source, wanted)
-    kept = {f"d{name}" for name in forward.program.inputs} if returned else set[str]()
-    kept -= {*returned.values()}
-    verdicts = [replace(v, reasons=(*v.reasons, *remarks(source, v, kept))) for v in verdicts]
     if returned and not raised:
         found = [by_tensor(returned, one) for one, _ in calls]
         if isinstance(subject, CustomFunction):
@@ -216,6 +223,8 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
             verdicts = [summed_by_pytorch(verdict, found, right) for verdict in verdicts]
         tried = references.program, [*instances.values()], found
         verdicts = with_paths(verdicts, source, *tried)
+    about = source, inputs, owed if is_whole else set(), returned.values()
+    verdicts = [as_returned(verdict, *about) for verdict in verdicts]
     if all(verdict.outcome is Outcome.PASS for verdict in verdicts):
         # Its caller may get none of them all the same.
         names = {verdict.name[1:] for verdict in verdicts}

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import torch
 from torch import Tensor
 
+from grader.explanation.wide import widened
 from grader.program.compare import COARSE
 from grader.program.forward_program import ForwardProgram, Step, is_differentiable, weighed
 from grader.program.instances import Instance
@@ -214,7 +215,7 @@ class Forward:
             raise BadInput(
                 f"{self.at}: autograd cannot differentiate it ({describe(error)})."
             ) from error
-        return references
+        return widened(references, seed, self._draw(torch.Generator(), hidden[-1].sizes))
 
     def check_numbers(self, references: References, asked: Iterable[str]) -> None:
         """`BadInput` if autograd's gradient of an input, or one of `asked`, is NaN: none is right.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from grader.answer.parse import AnswerCell
@@ -46,6 +48,10 @@ def returned_gradients(subject: Subject, forward: Forward, returned: Any) -> dic
         case _:
             keys = [None]
     takes, smooth = subject.takes(forward), forward.smooth
+    parts = {
+        key: returned if key is None else returned[key] for key in keys if returned is not None
+    }
+
     if any(isinstance(key, str) for key in keys):
         names = {**{name: name for name in takes[0]}, **{f"d{name}": name for name in smooth}}
         unknown = [key for key in keys if key not in names]
@@ -54,30 +60,25 @@ def returned_gradients(subject: Subject, forward: Forward, returned: Any) -> dic
                 f"{at}, returns {unknown[0]!r}; the gradients that it may return are"
                 f" {', '.join(f'd{name}' for name in smooth)}."
             )
-        pairs = {key: names[str(key)] for key in keys}
-        return {key: f"d{name}" for key, name in pairs.items() if name in smooth}
-    if keys == [None] and returned is None and len(takes[0]) > 1:
-        # It raised, and its text does not show what it would have returned.
-        keys = [*range(len(takes[0]))]
-    parts = {
-        key: returned if key is None else returned[key] for key in keys if returned is not None
+        tensors = [names[str(key)] for key in keys]
+    else:
+        if keys == [None] and returned is None and len(takes[0]) > 1:
+            # It raised, and its text does not show what it would have returned.
+            keys = [*range(len(takes[0]))]
+        while len(takes) == 1 and len(keys) > len(takes[0]) and parts.get(keys[-1], 0) is None:
+            keys.pop()  # PyTorch, too, takes no notice of it
+        tensors = next((several for several in takes if len(several) == len(keys)), [])
+    if not tensors:
+        count = f"{len(keys)} gradient{'s' * (len(keys) != 1)}"
+        raise BadInput(
+            f"{at}, returns {count}; {forward.program.name} has"
+            f" {len(takes[-1])} input{'s' * (len(takes[-1]) != 1)}, {', '.join(takes[-1])}."
+        )
+    return {
+        key: f"d{name}"
+        for key, name in zip(keys, tensors, strict=True)
+        if name in smooth and (name in forward.needing or parts.get(key, 0) is not None)
     }
-    while len(takes) == 1 and len(keys) > len(takes[0]) and parts.get(keys[-1], 0) is None:
-        keys.pop()  # PyTorch, too, takes no notice of it
-    for several in takes:
-        if len(keys) == len(several):
-            found = dict(zip(keys, several, strict=True))
-            idle = {key for key, name in found.items() if name not in forward.needing}
-            return {
-                key: f"d{name}"
-                for key, name in found.items()
-                if name in smooth and not (key in idle and key in parts and parts[key] is None)
-            }
-    count = f"{len(keys)} gradient{'s' * (len(keys) != 1)}"
-    raise BadInput(
-        f"{at}, returns {count}; {forward.program.name} has"
-        f" {len(takes[-1])} input{'s' * (len(takes[-1]) != 1)}, {', '.join(takes[-1])}."
-    )
 
 
 def by_tensor(returned: Mapping[Key, str], result: Any) -> dict[str, Any]:
@@ -159,6 +160,24 @@ def with_paths(
     ]
 
 
+def of_other_shape(
+    answer: AnswerCell, given: Mapping[str, Any], forward: Mapping[str, Any]
+) -> set[str]:
+    """The names of gradients under which statements leave a tensor of another shape.
+
+    `given` is what the names in them mean, `forward` the values of the forward pass.
+    """
+    names = dict(given)
+    with suppress(Exception), torch.no_grad():
+        exec(compile(answer.source, answer.grade_id, "exec"), names)
+    pairs = ((f"d{name}", value) for name, value in forward.items() if isinstance(value, Tensor))
+    return {
+        gradient
+        for gradient, value in pairs
+        if isinstance(names.get(gradient), Tensor) and names[gradient].shape != value.shape
+    }
+
+
 def without_helpers(
     verdicts: Sequence[Verdict], source: Backward, asked: Set[str]
 ) -> list[Verdict]:
@@ -182,20 +201,31 @@ def without_helpers(
     return found
 
 
-def remarks(source: Backward, verdict: Verdict, kept: Set[str]) -> tuple[Reason, ...]:
-    """What is said beside a verdict.
+def as_returned(
+    verdict: Verdict, source: Backward, inputs: Set[str], owed: Set[str], returned: Collection[str]
+) -> Verdict:
+    """The verdict with what is said beside it.
 
-    That a gradient is right and not returned, one of those that are `kept`; or of a tensor that is
-    not given, and is read by the line that raised.
+    The last three are the gradients of all inputs, those that a caller needs and those that it
+    gets: what is right may not be returned, or nothing is. And the line that raised may read a
+    tensor that is not given.
     """
-    if verdict.outcome is Outcome.PASS:
-        return (because("not-returned"),) if verdict.name in kept else ()
-    line = verdict.place.line if verdict.outcome is Outcome.ERROR and verdict.place else None
-    return tuple(
-        because("from-outside", name=name, function=source.definition.name)
-        for name, lines in source.mentioned.items()
-        if line in lines and isinstance(source.scope.get(name), Tensor)
-    )
+    name, outcome, said = verdict.name, verdict.outcome, list[Reason]()
+    if verdict.why == "not-the-gradient":
+        return replace(verdict, reasons=(because("not-its-gradient", tensor=name[1:]),))
+    if outcome is Outcome.PASS and name in inputs - {*returned}:
+        said = [because("not-returned")]
+        outcome = Outcome.TODO if name in owed and returned else outcome
+    elif outcome is Outcome.TODO and name in owed:
+        what = "`None`" if name in returned else "nothing"
+        said = [because("returned-nothing", tensor=name[1:], what=what)]
+    elif outcome is Outcome.ERROR and verdict.place:
+        said = [
+            because("from-outside", name=other, function=source.definition.name)
+            for other, lines in source.mentioned.items()
+            if verdict.place.line in lines and isinstance(source.scope.get(other), Tensor)
+        ]
+    return replace(verdict, outcome=outcome, reasons=(*verdict.reasons, *said))
 
 
 def without_result(verdict: Verdict, source: Backward, raised: Raised) -> Verdict:

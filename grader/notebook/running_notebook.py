@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import torch
 from IPython import get_ipython
 from torch import Tensor
 
@@ -35,6 +33,7 @@ from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
 from grader.submission.which_course import course_for
 from grader.user_error import SpokenError, UserError
 from grader.verdict import Diagnosis, Outcome, Verdict, because
+from grader.worker.engine import one_thread
 
 NOTEBOOK_VARIABLE = "JPY_SESSION_NAME"
 """Environment variable in which a Jupyter server tells a kernel the notebook's file."""
@@ -159,17 +158,6 @@ class Lesson:
             if name in names and source in present:
                 found |= first_assignments(source, tuple(gradients)).keys()
         return tuple(name for name in gradients if name in found)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Do with one thread what is too small for several: on a busy machine they would wait."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 @cache

@@ -311,7 +311,7 @@ def _find_zero_by_structure(hidden: Sequence[Reference]) -> frozenset[str]:
     ]
     zero = {name for name in small if not any(one.gradients[name].any() for one in hidden)}
     if len(zero) < len(small):
-        moved = [_moved(reference, number) for number, reference in enumerate(hidden)]
+        moved = [nudged(reference, number) for number, reference in enumerate(hidden)]
         pairs = list(zip(hidden, moved, strict=True))
         zero |= {
             name
@@ -323,7 +323,7 @@ def _find_zero_by_structure(hidden: Sequence[Reference]) -> frozenset[str]:
     return frozenset(zero)
 
 
-def _moved(reference: Reference, seed: int) -> dict[str, Tensor]:
+def nudged(reference: Reference, seed: int) -> dict[str, Tensor]:
     """The gradients where all inputs are a little different, as is what arrives at the loss."""
     generator = torch.Generator().manual_seed(seed)
     inputs = {name: reference.instance.values[name] for name in reference.program.inputs}

@@ -206,6 +206,17 @@ def _refusing_code(free: tuple[str, ...]) -> CodeType:
 
 
 @contextmanager
+def one_thread() -> Iterator[None]:
+    """Do with one thread what is too small for several: on a busy machine they would wait."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@contextmanager
 def double_precision() -> Iterator[None]:
     """Run float32 code as if it had been written for float64.
 

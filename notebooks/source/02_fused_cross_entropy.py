@@ -37,7 +37,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader import board, check, explain, figures, heat_map, nudge
+from grader import Constant, board, check, explain, figures, heat_map, nudge
 from makemore_data import (
     autograd_loop,
     begin_run,
@@ -619,7 +619,7 @@ figures.ahead_of_the_others(gaps, rest)
 def tempered(
     cold: Annotated[Tensor, "n, vocab_size"],
     Yb: Annotated[Tensor, "n < vocab_size"],  # n whole numbers, each from 0 to vocab_size - 1
-    T: Annotated[Tensor, ""],  # a single number has no axes; explain draws any, negative ones too
+    T: Annotated[Tensor, "", Constant],  # one number, no axes; explain may draw a negative one
 ):
     warm = cold / T
     loss = F.cross_entropy(warm, Yb)

@@ -12,11 +12,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from grader.notebook.lesson import told
-from grader.notebook.running_notebook import Lesson, NotInTheLesson, one_thread, open_lesson
+from grader.notebook.running_notebook import Lesson, NotInTheLesson, open_lesson
 from grader.notebook.training.first_prints import first_prints
 from grader.printable import listed
 from grader.program.parse import body_source
 from grader.verdict import Outcome
+from grader.worker.engine import one_thread
 from makemore_data.interruption import stop_button
 from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import Backward, Run, begin_run, train_steps

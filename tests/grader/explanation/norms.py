@@ -75,8 +75,10 @@ def reads_without_asking(dout: Tensor, gain: Tensor) -> dict[str, Tensor]:
     return {"dxhat": dout * gain, "dgain": by_row.sum(0)}
 
 
-def only_assigns(dout: Tensor, xhat: Tensor) -> None:
+def only_assigns(dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor) -> None:
     dgain = (dout * xhat).sum(0)  # noqa: F841 - it is judged
+    g = dout * gain
+    dx = inv * (g - xhat * (g * xhat).mean(1, keepdim=True))  # noqa: F841 - it is judged
 
 
 def one_expression(dout: Tensor, gain: Tensor, inv: Tensor, xhat: Tensor) -> tuple[Tensor, Tensor]:

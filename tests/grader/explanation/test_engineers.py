@@ -307,7 +307,7 @@ def kernel(**wrong: Any) -> Callable[..., Any]:
         ),
         ({"through_mean": 2}, "What comes back along `x -> mean -> xc` is counted twice."),
         ({"of_bias": -1}, "What comes back along `bias -> y` has the wrong sign."),
-        ({"through_var": 0, "through_mean": 0}, "This is not the gradient of the loss"),
+        ({"through_var": 0, "through_mean": 0}, "This is not the gradient with respect"),
     ],
 )
 def test_a_kernel_is_told_which_path_is_wrong(wrong: dict[str, Any], said: str) -> None:
@@ -332,3 +332,58 @@ def test_each_wrong_gradient_of_a_kernel_gets_a_path_of_its_own() -> None:
     dx, _, dbias = explain(layer_norm, wrong).verdicts
     assert "mean" in dx.diagnosis[0].message
     assert dbias.diagnosis[0].kind == "sign"
+
+
+def weighted(x: Rows, w: Row, mask: Annotated[Tensor, "n, d", Constant]) -> Tensor:
+    y = x * w
+    z = y * mask
+    return z
+
+
+def test_a_dictionary_has_the_gradients_of_all_inputs_that_need_one() -> None:
+    def right(dz: Any, x: Any, w: Any, mask: Any) -> Any:
+        return {"x": dz * mask * w, "w": (dz * mask * x).sum(0), "mask": None}
+
+    def without_x(dz: Any, x: Any, mask: Any) -> Any:
+        return {"w": (dz * mask * x).sum(0)}
+
+    def none_for_x(dz: Any, x: Any, mask: Any) -> Any:
+        return None, (dz * mask * x).sum(0), None
+
+    assert explain(weighted, right).ok
+    missing = "`x` needs a gradient, but {} is returned for it."
+    said = said_of(explain(weighted, without_x)), said_of(explain(weighted, none_for_x))
+    assert said == tuple((Outcome.TODO, missing.format(what)) for what in ("nothing", "`None`"))
+
+
+def test_a_line_that_raises_leaves_the_other_gradients_of_a_dictionary_alone() -> None:
+    def raises(dz: Any, x: Any, w: Any, mask: Any) -> Any:
+        dy = dz * mask
+        dw = (dy * x).sum(0)
+        dx = dy @ w[:-1]
+        return dict(w=dw, x=dx)  # noqa: C408 - it is read as a literal
+
+    outcome, said = said_of(explain(weighted, raises))
+    assert outcome is Outcome.ERROR
+    assert "size mismatch" in said
+
+
+def test_what_is_no_tensor_is_told_by_its_type_alone() -> None:
+    def total(x: Rows, scale: Annotated[Tensor, ""]) -> Tensor:
+        y = x * scale
+        return y
+
+    def backward(dy: Any, x: Any, scale: Any) -> Any:
+        dscale = (dy * x).sum().item()
+        return dy * scale, dscale
+
+    outcome, said = said_of(explain(total, backward))
+    assert (outcome, said) == (Outcome.ERROR, "dscale is a float, but a gradient is a tensor.")
+
+
+def test_the_general_sentence_is_not_that_of_a_notebook() -> None:
+    def backward(dz: Any, x: Any, w: Any, y: Any) -> Any:
+        return dz.cos() * x.exp() + w, (dz * x).sum(0).cos(), None
+
+    first, _ = explain(weighted, backward).verdicts
+    assert wording.note(first).startswith("This is not the gradient with respect to x. Check its")

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader import Explanation, assert_gradients, explain
+from grader import Constant, Explanation, assert_gradients, explain
 from grader.reports import wording
 from grader.verdict import Outcome
 from tests.grader.explanation import norms
@@ -39,6 +39,7 @@ def test_what_is_right_and_not_returned_is_told() -> None:
     explanation = explain(norms.rms_norm, norms.returns_a_part)
     said = {verdict.name: wording.note(verdict) for verdict in explanation.verdicts}
     assert said == {"dxhat": "", "dx": "", "dgain": wording.ROWS["not-returned"]}
+    assert outcomes(explanation)["dgain"] == "todo"
 
 
 def test_a_wrong_line_is_found_in_its_own_file() -> None:
@@ -114,6 +115,21 @@ def test_a_helper_is_not_judged_by_its_name_where_what_is_made_of_it_is_right() 
     ]
 
 
+@pytest.mark.parametrize(("factor", "outcome"), [(1, "pass"), (2, "fail")])
+def test_what_has_another_shape_than_its_name_says_is_a_helper(factor: int, outcome: str) -> None:
+    def scores(x: norms.Rows) -> Tensor:
+        score = (x**2).sum(1)
+        loss = score.mean()
+        return loss
+
+    def backward(dloss: Any, x: Any) -> Any:
+        dscore = factor * dloss / len(x)
+        dx = dscore * 2 * x
+        return {"dx": dx}
+
+    assert outcomes(explain(scores, backward)) == {"dx": outcome}
+
+
 def test_what_leads_to_nothing_is_judged_by_its_name() -> None:
     explanation = explain(norms.rms_norm, norms.unused_and_wrong)
     assert outcomes(explanation) == {"dxhat": "fail", "dx": "pass", "dgain": "pass"}
@@ -124,7 +140,7 @@ def test_a_name_that_is_missing_is_not_looked_for_in_answer_cells() -> None:
         dgain = (dout * nowhere).sum(0)  # type: ignore[name-defined]  # noqa: F821
         return {"dgain": dgain}
 
-    (verdict,) = explain(norms.rms_norm, unknown).verdicts
+    verdict, _ = explain(norms.rms_norm, unknown).verdicts
     assert wording.note(verdict) == (
         "This line raised NameError: name 'nowhere' is not defined. Define it in this function, or"
         " ask for it: an input, a step or a size of the forward pass can be a parameter."
@@ -134,7 +150,7 @@ def test_a_name_that_is_missing_is_not_looked_for_in_answer_cells() -> None:
 @pytest.mark.parametrize(
     ("backward", "gradients"),
     [
-        (norms.only_assigns, ["dgain"]),
+        (norms.only_assigns, ["dx", "dgain"]),
         (norms.one_expression, ["dx", "dgain"]),
         (norms.dictionary, ["dx", "dgain"]),
         (norms.in_a_list, ["dx", "dgain"]),
@@ -334,7 +350,9 @@ def test_in_a_notebook_it_is_a_text_and_a_card() -> None:
 
 
 def low_rank(
-    x: Annotated[Tensor, "n, i"], B: Annotated[Tensor, "o, r"], A: Annotated[Tensor, "r, i"]
+    x: Annotated[Tensor, "n, i", Constant],
+    B: Annotated[Tensor, "o, r"],
+    A: Annotated[Tensor, "r, i"],
 ) -> Tensor:
     scale = 4 / A.shape[0]
     W = B @ A
@@ -366,6 +384,39 @@ def test_there_are_examples_enough_to_be_near_a_bound() -> None:
         return dgap
 
     assert not explain(close_calls, another_bound).ok
+
+
+def clipped(x: Annotated[Tensor, "n, d"], w: Annotated[Tensor, "k, d"]) -> Tensor:
+    h = (x + 3).clamp(0, 6)
+    y = (x * h) @ w.T
+    return y
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_right"),
+    [(-3, 3, True), (-3, torch.inf, False), (-torch.inf, 3, False)],
+)
+def test_some_inputs_are_so_large_that_clamps_clip(low: float, high: float, is_right: bool) -> None:
+    def backward(dy: Any, x: Any, w: Any, h: Any) -> Any:
+        inside = (x > low) & (x < high)
+        return (dy @ w) * (h + x * inside), dy.T @ (x * h)
+
+    assert explain(clipped, backward).ok == is_right
+
+
+def test_no_input_is_so_large_that_a_right_formula_overflows() -> None:
+    def powers(x: Annotated[Tensor, "n, d"]) -> Tensor:
+        a = (x**2).exp()
+        b = a.exp().softmax(1)
+        y = b * a
+        return y
+
+    def backward(dy: Any, x: Any, a: Any, b: Any) -> Any:
+        db = dy * a
+        da = dy * b + b * (db - (b * db).sum(1, keepdim=True)) * a.exp()
+        return da * 2 * x * a
+
+    assert explain(powers, backward, seed=3).ok
 
 
 def test_float_in_a_forward_pass_means_float64() -> None:

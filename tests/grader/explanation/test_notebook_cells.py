@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from corpus.readers.places import PROJECT
-from grader import Explanation, explain
+from grader import Constant, Explanation, explain
 
 SOURCES = {
     "ex1-warmup": "01_atomic_backprop",
@@ -25,6 +25,7 @@ SOURCES = {
 DCOLD = "dcold = (F.softmax(warm, 1) - F.one_hot(Yb, num_classes=vocab_size)) / (n * T)"
 NAMES = {
     "Annotated": Annotated,
+    "Constant": Constant,
     "Tensor": Tensor,
     "torch": torch,
     "F": F,

@@ -91,7 +91,7 @@ def test_a_mistake_is_blamed_on_its_gradient_alone() -> None:
         ("people open", 0.95, 0.015),
         ("people kept", 0.96, 0.01),
         ("public open", 0.9, 0.0),
-        ("public kept", 0.7, 0.05),
+        ("public kept", 0.8, 0.08),
         ("fault", 0.98, 0.006),
         ("other", 0.97, 0.01),
         ("encore", 0.64, 0.06),

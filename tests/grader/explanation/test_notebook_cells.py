@@ -73,7 +73,7 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
             ("v * dw + ds", "ds"),
             "The part of `du` that comes through `w` is missing.",
         ),
-        ("ex2-temperature", ("(n * T)", "n"), "`T` belongs here."),
+        ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` belongs here."),
         ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` belongs here."),
         (
             "ex2-temperature",

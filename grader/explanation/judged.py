@@ -213,7 +213,7 @@ def as_returned(
     name, outcome, said = verdict.name, verdict.outcome, list[Reason]()
     if verdict.why == "not-the-gradient":
         return replace(verdict, reasons=(because("not-its-gradient", tensor=name[1:]),))
-    if outcome is Outcome.PASS and name in inputs - {*returned}:
+    if outcome is Outcome.PASS and name in inputs - {*returned} and not source.is_cell:
         said = [because("not-returned")]
         outcome = Outcome.TODO if name in owed and returned else outcome
     elif outcome is Outcome.TODO and name in owed:

@@ -74,7 +74,6 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
             "The part of `du` that comes through `w` is missing.",
         ),
         ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` belongs here."),
-        ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` belongs here."),
         (
             "ex2-temperature",
             ("/ (n * T)", "/ n / -T**2 * cold"),

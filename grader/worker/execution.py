@@ -177,8 +177,9 @@ def find_too_large(tensors: Mapping[str, Tensor], given: Group) -> list[str]:
 
     def fits(name: str, value: Tensor) -> bool:
         tensor = given.get(name[1:])
-        is_as_large = isinstance(tensor, Tensor) and value.numel() <= tensor.numel()
-        return is_as_large or value.nbytes <= LARGER_VALUE
+        # What belongs to no tensor, such as a training's record, may be as large as any value.
+        is_larger = isinstance(tensor, Tensor) and value.numel() > tensor.numel()
+        return not is_larger or value.nbytes <= LARGER_VALUE
 
     return [name for name, value in tensors.items() if not fits(name, value)]
 

@@ -403,6 +403,15 @@ def test_a_value_that_is_larger_than_its_tensor_has_a_limit(made: str, more: int
     assert result.types == ({"da": kind} if more else {})
 
 
+def test_what_belongs_to_no_tensor_may_be_as_large_as_any_value() -> None:
+    """A training's record of a gradient is one for each step."""
+    asked = request(
+        f"record = torch.zeros({LARGEST_VALUE // 4})", Run(want=("record",), groups=("all",))
+    )
+    (result,) = run_job(asked, given(all={"x": torch.ones(3)}))
+    assert result.tensors["record"].nbytes == LARGEST_VALUE
+
+
 @pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 @pytest.mark.parametrize(
     ("source", "kind"),

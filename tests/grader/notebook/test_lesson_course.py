@@ -87,6 +87,6 @@ def test_a_bad_course_is_a_sentence(tmp_path: Path) -> None:
     for call in calls:
         (output,) = outputs[call]
         assert output.text.endswith(
-            "exercise 1: forward.py has no function norm; it has rms_norm.\n"
+            "course.toml, n1: forward.py has no function norm; it has rms_norm.\n"
         )
         assert output.text.count("\n") == 1

@@ -9,16 +9,18 @@ import linecache
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import FunctionType
+from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 import torch
 from torch import Tensor
 
 from grader.answer.cell_source import hide_magics
+from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.quote import LONGEST_QUOTE
-from grader.answer.statements import stored_names, walk_names, walk_statements
+from grader.answer.statements import walk_names
 from grader.explanation.backward import Backward
+from grader.explanation.explain import in_double
 from grader.explanation.forward import SIZES, Forward
 from grader.explanation.subject import Subject
 from grader.user_error import BadInput
@@ -57,21 +59,21 @@ class ForwardCells:
     def steps(self) -> dict[str, ast.Assign]:
         """The statement of each step."""
         chosen: dict[str, int] = {}
-        wanted = [(self.result, len(self._statements))]
+        wanted = [(self.result, len(self._written))]
         while wanted:
             name, before = wanted.pop()
             place = self._last(name, before)
             if name in chosen or place is None or not self._is_step(name, place):
                 continue
             chosen[name] = place
-            wanted += [(read, place) for read in self._reads(self._statements[place])]
+            wanted += [(read, place) for read in self._reads(self._written[place][0])]
         if self.result not in chosen:
             raise BadInput(
                 f"No cell that ran computes {self.result} in a line of its own,"
                 f" `{self.result} = ...`, from tensors."
             )
         ordered = sorted(chosen.items(), key=lambda item: item[1])
-        found = ((name, self._statements[place]) for name, place in ordered)
+        found = ((name, self._written[place][0]) for name, place in ordered)
         return {name: one for name, one in found if isinstance(one, ast.Assign)}
 
     @cached_property
@@ -83,23 +85,20 @@ class ForwardCells:
         return {name: value.detach() for name, value in values if isinstance(value, Tensor)}
 
     @cached_property
-    def _statements(self) -> list[ast.stmt]:
-        trees = list[ast.stmt]()
-        for source in self.sources:
-            try:
-                trees += ast.parse(hide_magics(source)).body
-            except (SyntaxError, ValueError):  # it raised, so it made nothing
-                continue
-        return trees
+    def _written(self) -> list[tuple[ast.stmt, frozenset[str]]]:
+        """The statements that ran, each with the names that it binds or changes."""
+        # A cell that is not Python raised, and made nothing.
+        read = (parse_answer([AnswerCell("", source)]) for source in self.sources)
+        return [pair for answer in read for pair in answer.written.items()]
 
     def _last(self, name: str, before: int) -> int | None:
         """Where a name was bound or changed last before a place."""
         places = range(before - 1, -1, -1)
-        return next((n for n in places if name in _written(self._statements[n])), None)
+        return next((n for n in places if name in self._written[n][1]), None)
 
     def _is_step(self, name: str, place: int) -> bool:
         """True for a statement that computes a name from tensors, and nothing else."""
-        value, statement = self.namespace.get(name), self._statements[place]
+        value, (statement, _) = self.namespace.get(name), self._written[place]
         if isinstance(value, Tensor):
             is_data = not value.is_floating_point() or (value.is_leaf and value.requires_grad)
             if is_data:
@@ -141,24 +140,24 @@ def read_cells(
     }
     failed: BadInput | None = None
     for shapes, lengths in _ways_to_vary(cells.inputs, namespace, mentioned):
-        fixed = {} if shapes is not None else lengths
-        given = shapes or {n: [*map(str, v.shape)] for n, v in cells.inputs.items()}
-        function = _forward_function(cells, given)
+        function = _forward_function(cells, shapes)
         try:
-            read = Forward.of(function, fixed, _drawing(cells.inputs, given, lengths))
+            read = Forward.of(function, {}, _drawing(cells.inputs, shapes, lengths))
             read = replace(read, shown=lengths)
-            read.tried_out()
+            subject = Subject(_backward(backward, read, namespace))
+            with in_double(read, subject):
+                read.tried_out()
         except BadInput as error:
             failed = error
             continue
-        return read, Subject(_backward(backward, read, namespace)), cells.inputs, cells.remarks
+        return read, subject, cells.inputs, cells.remarks
     raise failed or BadInput(f"Nothing that computes {result} can be read.")
 
 
 def _ways_to_vary(
     inputs: Mapping[str, Tensor], namespace: Mapping[str, Any], mentioned: set[str]
-) -> Iterator[tuple[dict[str, list[str]] | None, dict[str, int]]]:
-    """Shapes of the inputs in names of sizes, the most general first; None for fixed ones.
+) -> Iterator[tuple[dict[str, list[str]], dict[str, int]]]:
+    """Shapes of the inputs in names of sizes, the most general first, and the sizes' lengths.
 
     A length is called as the notebook calls it, if its code does, else by the tensor and the axis.
     """
@@ -183,7 +182,7 @@ def _ways_to_vary(
         used = {name for shape in shapes.values() for text in shape for name in text.split(" * ")}
         if len(used) <= MOST_SIZES:
             yield shapes, {name: length for name, length in lengths.items() if name in used}
-    yield None, {}
+    yield {name: [*map(str, value.shape)] for name, value in inputs.items()}, {}
 
 
 def _forward_function(
@@ -216,7 +215,6 @@ def _drawing(
     inputs: Mapping[str, Tensor], shapes: Mapping[str, Sequence[str]], lengths: Mapping[str, int]
 ) -> Callable[..., Mapping[str, Tensor]]:
     """Draws values near the notebook's: what `explain` calls `inputs`."""
-    names = [*lengths]
 
     def draw(generator: torch.Generator, **sizes: int) -> dict[str, Tensor]:
         return {
@@ -229,12 +227,9 @@ def _drawing(
             for name, value in inputs.items()
         }
 
-    asked = ", ".join(["generator", *names])
-    given = ", ".join(["generator", *(f"{name}={name}" for name in names)])
-    made: dict[str, Any] = {"draw": draw}
-    exec(f"def draws({asked}): return draw({given})", made)
-    found: Callable[..., Mapping[str, Tensor]] = made["draws"]
-    return found
+    asked = [Parameter(name, Parameter.KEYWORD_ONLY) for name in ("generator", *lengths)]
+    vars(draw)["__signature__"] = Signature(asked)
+    return draw
 
 
 def _bound(value: Tensor, lengths: Mapping[str, int], sizes: Mapping[str, int]) -> int | None:
@@ -250,8 +245,8 @@ def _near(
 ) -> Tensor:
     """A tensor of another shape with numbers near some of a tensor's own."""
     if below is not None:
-        least = int(value.min()) if value.numel() else 0
-        return torch.randint(min(least, below - 1), below, [*shape], generator=generator)
+        least = min(int(value.min()), below - 1)
+        return torch.randint(least, below, [*shape], generator=generator)
     flat = value.flatten()
     picked = flat[torch.randint(max(1, len(flat)), [*shape], generator=generator)]
     if not value.is_floating_point():
@@ -297,26 +292,9 @@ def _backward(cell: str, forward: Forward, namespace: Mapping[str, Any]) -> Back
     asked = sorted((read & names) | (read & arriving))
     given = f"def backward({', '.join(asked)}):\n"
     lines = "\n".join(f"    {line}" for line in ast.unparse(ast.Module(body, [])).split("\n"))
-    made: dict[str, Any] = {}
-    exec(compile(given + lines, FILE, "exec"), made)
-    function = FunctionType(made["backward"].__code__, dict(namespace), "backward")
+    scope = dict(namespace)
+    exec(compile(given + lines, FILE, "exec"), scope)
     definition = ast.parse(given + "    pass").body[0]
     assert isinstance(definition, ast.FunctionDef)
     definition.body = body
-    return Backward(function, definition, text, FILE, is_cell=True)
-
-
-def _written(statement: ast.stmt) -> frozenset[str]:
-    """The names that a statement binds or changes in place, as far as its text shows."""
-    found = set(stored_names(statement))
-    for inner in walk_statements([statement]):
-        match inner:
-            case (
-                ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))])
-                | ast.AugAssign(target=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)))
-            ):
-                found.add(name)
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attr))):
-                if attr.endswith("_") and not attr.startswith("_"):
-                    found.add(name)
-    return frozenset(found)
+    return Backward(scope["backward"], definition, text, FILE, is_cell=True)

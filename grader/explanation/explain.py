@@ -121,9 +121,7 @@ def explain(
 
 def explain_subject(read: Forward, subject: Subject, seed: int = SEED) -> Explanation:
     """Say of each gradient in a backward pass that has been read what there is to say."""
-    texts = subject.source.text, *(step.line for step in read.program.steps)
-    says_float = any(map(SAYS_FLOAT.search, texts))
-    with double_precision() if says_float else _double_by_default(), one_thread():
+    with in_double(read, subject), one_thread():
         return _explain(read, subject, seed)
 
 
@@ -147,6 +145,15 @@ def assert_gradients(
             for one in wrong
         )
         raise AssertionError(f"{first}\n\n{explanation}")
+
+
+@contextmanager
+def in_double(read: Forward, subject: Subject) -> Iterator[None]:
+    """Have both functions make float64, even where they ask for another precision by name."""
+    texts = subject.source.text, *(step.line for step in read.program.steps)
+    says_float = any(map(SAYS_FLOAT.search, texts))
+    with double_precision() if says_float else _double_by_default():
+        yield
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import torch
 from IPython import get_ipython
 from IPython.display import display
 from torch import Tensor
@@ -38,7 +37,8 @@ def backward(line: str, cell: str) -> None:
     history, _ = followed(shell)
     sources = [run.cell.source or "" for run in history.runs]
     before = [one for one in sources if not one.lstrip().startswith(f"%%{MAGIC}")]
-    shell.run_cell(cell)
+    if shell.run_cell(cell).error_before_exec:
+        return  # it is not Python, as the shell has said
     try:
         explanation, remarks = explain_cell(before, cell, shell.user_ns, line.strip() or "loss")
     except UserError as error:
@@ -76,10 +76,9 @@ def _gradients(
     """Autograd's gradients at the notebook's own values; none if nothing arrives at its result."""
     program, inputs = forward.program, dict(live)
     (result,) = forward.returned
-    if result != program.loss or program.run(live)[result].dim():
+    if program.run(live)[result].dim():
         arriving = namespace.get(f"d{result}")
         if not isinstance(arriving, Tensor):
             return {}
         program, inputs[f"d{result}"] = weighed(program, {result: f"d{result}"}), arriving
-    with torch.enable_grad():
-        return program.gradients(inputs)
+    return program.gradients(inputs)

@@ -233,14 +233,13 @@ def _of_lecture(program: ForwardProgram, sizes: Mapping[str, int], seed: int) ->
     """References on instances of a lecture's sizes, with the largest index in each if possible."""
 
     def draw(seed: int, dtype: torch.dtype) -> Instance:
-        tried = [program.instance(sizes, seed, dtype)]
         for number in range(MOST_TRIES):
-            inputs = (tried[-1].values[name] for name in program.inputs)
+            tried = program.instance(sizes, seed + number, dtype)
+            inputs = (tried.values[name] for name in program.inputs)
             indices = (value for value in inputs if not is_differentiable(value))
             if all(int(index.max()) + 1 in sizes.values() for index in indices):
-                return tried[-1]
-            tried.append(program.instance(sizes, seed + number, dtype))
-        return tried[0]
+                return tried
+        return program.instance(sizes, seed, dtype)
 
     hidden = [draw(seed + MOST_TRIES * number, torch.float64) for number in (1, 2)]
     found = references_on(draw(seed, torch.float32), hidden, program, seed)

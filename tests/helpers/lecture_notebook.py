@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from corpus.readers.exercise_text import FORWARD as STEPS
+
 SETUP = """\
 import torch
 import torch.nn.functional as F
@@ -24,28 +26,8 @@ n = batch_size
 rows = torch.randint(0, Xtr.shape[0], (batch_size,))
 Xb, Yb = Xtr[rows], Ytr[rows]"""
 
-FORWARD = """\
-emb = C[Xb]
-embcat = emb.view(emb.shape[0], -1)
-hprebn = embcat @ W1 + b1
-bnmeani = 1/n * hprebn.sum(0, keepdim=True)
-bndiff = hprebn - bnmeani
-bndiff2 = bndiff**2
-bnvar = 1/(n - 1) * bndiff2.sum(0, keepdim=True)
-bnvar_inv = (bnvar + 1e-5)**-0.5
-bnraw = bndiff * bnvar_inv
-hpreact = bngain * bnraw + bnbias
-h = torch.tanh(hpreact)
-logits = h @ W2 + b2
-logit_maxes = logits.max(1, keepdim=True).values
-norm_logits = logits - logit_maxes
-counts = norm_logits.exp()
-counts_sum = counts.sum(1, keepdim=True)
-counts_sum_inv = counts_sum**-1
-probs = counts * counts_sum_inv
-logprobs = probs.log()
-loss = -logprobs[range(n), Yb].mean()
-for p in parameters:
+FORWARD = f"""\
+{STEPS}for p in parameters:
     p.grad = None
 for t in [logprobs, probs, counts, counts_sum, counts_sum_inv, norm_logits, logit_maxes, logits,
           h, hpreact, bnraw, bnvar_inv, bnvar, bndiff2, bndiff, bnmeani, hprebn, embcat, emb]:

@@ -112,7 +112,7 @@ def test_a_place_in_the_loop_is_that_of_its_cell(tmp_path: Path, warm_runner: Ru
 
 def test_the_forward_pass_of_the_file_counts(tmp_path: Path, warm_runner: Runner) -> None:
     """A variance without Bessel's correction, of squares under another name."""
-    forward = FORWARD.replace("1/(n - 1)", "1/n").replace("bndiff2", "squares")
+    forward = FORWARD.replace("1 / (n - 1)", "1 / n").replace("bndiff2", "squares")
     answer = EXERCISE_1.replace("(n - 1)", "n").replace("bndiff2", "squares")
     cells = {**RIGHT, "forward": forward, "1": answer}
     judged = judge(tmp_path, cells, warm_runner)["Exercise 1"]

@@ -46,6 +46,9 @@ EARNS_POINTS = frozenset({Outcome.PASS, Outcome.CARRIED})
 AT_FAULT = frozenset({Outcome.FAIL, Outcome.ERROR})
 """Here a mistake was made, and a reason is looked for."""
 
+TO_MEND = AT_FAULT | {Outcome.REFUSED}
+"""The outcomes that ask the student to mend something."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -21,11 +21,11 @@ from grader.program.exercises import Exercise
 from grader.program.references import SEED, References, prepare
 from grader.user_error import needs_memory
 from grader.verdict import (
-    AT_FAULT,
     EARNS_POINTS,
     GUESSES,
     HAPPENED,
     LONGEST_SENTENCE,
+    TO_MEND,
     Flag,
     Outcome,
     Place,
@@ -162,7 +162,7 @@ def grade_answer(
         edits = allowance.part(EDIT_SECONDS)
         about = answer, exercise, references, runner, edits, right
         for index, (item, verdict) in enumerate(pairs):
-            if verdict.diagnosis or verdict.outcome not in {*AT_FAULT, Outcome.REFUSED}:
+            if verdict.diagnosis or verdict.outcome not in TO_MEND:
                 continue
             try:
                 cause = find_reason(item, verdict, *about)

@@ -11,7 +11,7 @@ from grader.pictures.gradient_error import GradientError, in_digits
 from grader.printable import printable
 from grader.reports import wording
 from grader.reports.templates import make_environment
-from grader.verdict import Comparison, Diagnosis, Outcome, Verdict
+from grader.verdict import TO_MEND, Comparison, Diagnosis, Outcome, Verdict
 
 OLD_VALUE = (
     "Your code gives the right value, and the notebook has another: run the answer cells again,"
@@ -61,7 +61,7 @@ class Row:
     @property
     def is_wrong(self) -> bool:
         """Whether what was written is at fault: then the card says why."""
-        return self.verdict.outcome in wording.WRONG
+        return self.verdict.outcome in TO_MEND
 
     @property
     def is_stale(self) -> bool:

@@ -10,6 +10,7 @@ from grader.printable import listed, visible
 from grader.verdict import (
     HAPPENED,
     LONGEST_SENTENCE,
+    TO_MEND,
     Diagnosis,
     Flag,
     Outcome,
@@ -29,9 +30,6 @@ SIGNS = {
     Outcome.REFUSED: "⊘",
 }
 """One sign an outcome: colour alone tells some readers nothing."""
-
-WRONG = frozenset({Outcome.FAIL, Outcome.ERROR, Outcome.REFUSED})
-"""The outcomes that ask the student to mend something."""
 
 ABSENT = "–"
 """Where there is nothing to compare."""
@@ -125,12 +123,12 @@ def in_short(verdict: Verdict) -> str:
 
 def wrong(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts that ask the student to mend something, in the exercise's order."""
-    return [v for v in verdicts if v.outcome in WRONG]
+    return [v for v in verdicts if v.outcome in TO_MEND]
 
 
 def worth_knowing(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The other verdicts with something to say, in the exercise's order."""
-    return [v for v in verdicts if v.reasons and v.outcome not in WRONG]
+    return [v for v in verdicts if v.reasons and v.outcome not in TO_MEND]
 
 
 def together(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:

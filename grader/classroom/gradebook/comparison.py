@@ -13,10 +13,9 @@ from typing import Any
 from grader.classroom.gradebook.codes import LETTERS, OUTCOMES, Status
 from grader.classroom.gradebook.report.mistakes import Gradient, mistake_key, title_of
 from grader.classroom.run.results import RESULTS, UNFINISHED, Results
-from grader.reports.wording import WRONG
 from grader.submission.notebook_file import shown
 from grader.user_error import UserError
-from grader.verdict import EARNS_POINTS, Outcome
+from grader.verdict import EARNS_POINTS, TO_MEND, Outcome
 
 Record = dict[str, Any]
 Counted = Counter[tuple[Gradient, str]]
@@ -53,7 +52,7 @@ class Graded:
             for _, outcomes in notebooks.values():
                 letters.update(outcomes)
         total, todo = letters.total(), letters[LETTERS[Outcome.TODO]]
-        wrong = sum(letters[LETTERS[outcome]] for outcome in WRONG)
+        wrong = sum(letters[LETTERS[outcome]] for outcome in TO_MEND)
         counts = {"right": total - wrong - todo, "wrong": wrong, "todo": todo}
         return {name: Fraction(n, total) for name, n in counts.items()} if total else None
 
@@ -122,7 +121,7 @@ def read_book(folder: Path) -> Graded:
             letters = "".join(LETTERS[verdict.outcome] for verdict in verdicts)
             own[notebook] = same.setdefault(names, names), letters
             for verdict in verdicts:
-                if verdict.outcome in WRONG:
+                if verdict.outcome in TO_MEND:
                     mistakes[(notebook, sys.intern(verdict.name)), mistake_key(verdict)] += 1
     if not outcomes.keys() <= {id_ for id_, *_ in people}:
         raise NoGradebook(f"{shown(folder)} has results and no grades of theirs: {again}")

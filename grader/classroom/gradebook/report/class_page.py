@@ -23,7 +23,7 @@ from grader.classroom.gradebook.report.pages import page_name, render
 from grader.classroom.gradebook.rubric import points_text
 from grader.printable import listed, printable
 from grader.reports import wording
-from grader.verdict import Outcome
+from grader.verdict import TO_MEND, Outcome
 
 Labels = Mapping[tuple[Gradient, str], int]
 
@@ -59,7 +59,7 @@ def class_page(book: Book, summary: ClassSummary, notices: Sequence[str]) -> str
         most_wrong=most_wrong,
         often_wrong=[gradient for gradient in most_wrong[:MOST_OFTEN] if summary.wrong(gradient)],
         wrong_gradients=[gradient for gradient in most_wrong if summary.mistakes.of(gradient)],
-        wrong_words=listed((wording.word(o) for o in Outcome if o in wording.WRONG), "or"),
+        wrong_words=listed((wording.word(o) for o in Outcome if o in TO_MEND), "or"),
         mistakes=summary.mistakes,
         in_words=in_words,
         labels=labels,
@@ -108,7 +108,7 @@ def class_data(
         "letters": {letter: str(outcome) for outcome, letter in LETTERS.items()},
         "words": {letter: wording.word(outcome) for outcome, letter in LETTERS.items()},
         "signs": {letter: wording.SIGNS[outcome] for outcome, letter in LETTERS.items()},
-        "wrong": "".join(LETTERS[outcome] for outcome in Outcome if outcome in wording.WRONG),
+        "wrong": "".join(LETTERS[outcome] for outcome in Outcome if outcome in TO_MEND),
         "todo": LETTERS[Outcome.TODO],
         "statuses": [str(status) for status in Status],
         "kinds": words,

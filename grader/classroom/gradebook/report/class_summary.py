@@ -22,8 +22,7 @@ from grader.classroom.gradebook.report.student_page import Lines
 from grader.classroom.gradebook.rubric import points_text
 from grader.classroom.intake.class_folder import Student
 from grader.classroom.notices import Notice
-from grader.reports.wording import WRONG
-from grader.verdict import Flag, Outcome, Place
+from grader.verdict import TO_MEND, Flag, Outcome, Place
 
 Flagged = list[tuple[Student, list[tuple[str, Flag]]]]
 """Students with flags, each with the name of the file it stands in."""
@@ -77,7 +76,7 @@ class ClassSummary:
 
     def wrong(self, gradient: Gradient) -> Fraction:
         """The share of those who handed the notebook in, and have the gradient wrong."""
-        return self._share(gradient, WRONG)
+        return self._share(gradient, TO_MEND)
 
     def todo(self, gradient: Gradient) -> Fraction:
         """The share of those who handed the notebook in, and have not written the gradient yet."""

@@ -15,8 +15,8 @@ from importlib.resources import files
 from typing import TypeVar
 
 from grader.classroom.intake.class_folder import Student
-from grader.reports.wording import WRONG, note
-from grader.verdict import Diagnosis, Outcome, Report, Verdict
+from grader.reports.wording import note
+from grader.verdict import TO_MEND, Diagnosis, Outcome, Report, Verdict
 
 Gradient = tuple[str, str]
 """A notebook with the name of one of its gradients."""
@@ -124,7 +124,7 @@ class Mistakes:
         """Count a student in, with the reports that count."""
         keys: dict[Gradient, str] = {}
         for report in reports:
-            wrong = [verdict for verdict in report.verdicts if verdict.outcome in WRONG]
+            wrong = [verdict for verdict in report.verdicts if verdict.outcome in TO_MEND]
             for others, verdict in enumerate(wrong):  # from the loss down
                 gradient = sys.intern(report.notebook), sys.intern(verdict.name)
                 keys[gradient] = key = sys.intern(mistake_key(verdict))

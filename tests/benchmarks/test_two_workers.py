@@ -7,7 +7,7 @@ from benchmarks.grade_two_workers import LEAN
 
 
 def test_dask_is_set_as_the_guide_sets_it() -> None:
-    page = ROOT / "docs/pages/instructor/cluster.md"
+    page = ROOT / "docs/pages/instructor/options.md"
     said = page.read_text(encoding="utf-8").splitlines()
     exports = [line.removeprefix("$ export ") for line in said if line.startswith("$ export DASK_")]
     assert exports == [f"{name}={value}" for name, value in LEAN.items()]

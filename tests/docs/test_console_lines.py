@@ -83,4 +83,4 @@ def test_the_readme_shows_what_a_student_is_told() -> None:
 
 
 def test_the_readme_has_the_first_minutes_only() -> None:
-    assert len((PROJECT / "README.md").read_text(encoding="utf-8").splitlines()) <= 160
+    assert len((PROJECT / "README.md").read_text(encoding="utf-8").splitlines()) <= 140

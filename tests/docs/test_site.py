@@ -153,7 +153,7 @@ def test_boards_are_as_dark_as_their_page(site: Path, reader: Page, scheme: str)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_the_tab_key_comes_to_is_framed(site: Path, reader: Page, scheme: str) -> None:
     reader.add_init_script(f"localStorage.setItem('mode', '{scheme}')")
-    reader.goto((site / "instructor/compare.html").as_uri())
+    reader.goto((site / "instructor/other-systems.html").as_uri())
     reader.add_style_tag(content="* { transition: none !important; }")
     stops = []
     framed = """() => {

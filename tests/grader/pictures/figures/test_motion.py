@@ -51,11 +51,11 @@ def test_it_is_small_and_has_words() -> None:
 
 
 @pytest.mark.parametrize("name", MOVING)
-def test_the_files_of_the_readme_are_these(
+def test_the_files_of_the_first_page_are_these(
     name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """`python -m docs.draw_board` writes them."""
     folder = tmp_path_factory.mktemp("moving")
     draw_moving(folder)
     assert (folder / name).read_text("utf-8") == (PROJECT / "docs" / name).read_text("utf-8")
-    assert name in (PROJECT / "README.md").read_text("utf-8")
+    assert name in (PROJECT / "docs/pages/index.md").read_text("utf-8")

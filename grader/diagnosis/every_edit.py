@@ -78,7 +78,7 @@ def _letters(site: Site, equation: str) -> Iterator[Edit]:
     """An axis more or less, another axis in the result; two axes of a term swapped."""
     equation = equation.replace(" ", "")
     before, _, result = equation.partition("->")
-    after = "The letters after the arrow are not the axes that belong there."
+    after = "The letters after the arrow are not the right axes."
     for new in (result[:i] + result[i + 1 :] for i in range(len(result))):
         yield _put(site, EXPECTED, Kind.MISSING_SUM, repr(f"{before}->{new}"), after)
     words = re.finditer("[a-zA-Z]+", equation)
@@ -88,7 +88,7 @@ def _letters(site: Site, equation: str) -> Iterator[Edit]:
         kind, message = Kind.WRONG_AXIS, after
         if start < len(before):
             kind = Kind.WRONG_INDEX
-            message = f"The letters of `{axes}` are not the axes that belong there."
+            message = f"The letters of `{axes}` are not the right axes."
         for i, letter in itertools.product(range(len(axes)), others):
             new = equation[: start + i] + letter + equation[start + i + 1 :]
             yield _put(site, FIRST, kind, repr(new), message)

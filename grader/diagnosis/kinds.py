@@ -101,6 +101,6 @@ def hint(kind: Kind, gradient: str, belongs: str = "") -> str:
     """
     names = f"`{gradient.removeprefix('d')}`", "the tensor"
     nudge, without = (str(_HINTS[kind]).format(tensor=name) for name in names)
-    told = f"{belongs} belongs here."
+    told = f"{belongs} is needed here."
     wished = (f"{nudge} {told}", told, nudge) if belongs else (nudge,)
     return next((one for one in wished if len(one) <= LONGEST_HINT), without)

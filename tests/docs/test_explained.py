@@ -15,7 +15,7 @@ from docs.building.parts import PARTS
     [
         ("batchnorm", "dx = gain * inv / n", "((n - 1)/n) times what it should be."),
         ("attention", "dscores = weights", "The axis in `-2` is not the right one."),
-        ("swiglu", "da = dgate * (s + s", "`s` is not the tensor that belongs here."),
+        ("swiglu", "da = dgate * (s + s", "`s` is the wrong tensor here."),
     ],
 )
 def test_an_example_is_explained_with_the_line_that_the_page_shows(
@@ -38,7 +38,7 @@ def test_the_output_has_no_colours_and_no_folder_of_this_machine() -> None:
 def test_a_failing_test_shows_the_line() -> None:
     text = PARTS["failing"]()
     assert "E       AssertionError: da: fail in " in text
-    assert "`s` is not the tensor that belongs here." in re.sub(r"\nE? *", " ", text)
+    assert "`s` is the wrong tensor here." in re.sub(r"\nE? *", " ", text)
 
 
 def test_gradcheck_says_no_more_than_a_mismatch() -> None:

@@ -32,16 +32,16 @@ def test_what_is_underlined(source: str, text: str, piece: str) -> None:
         (
             "dx = dh / n",
             "dx = dh / (n - 1)",
-            "`n` is not quite the number that belongs here.",
+            "`n` is not quite the right number here.",
             "`n - 1`",
         ),
         ("dx = W2", "dx = W2 * dh", "`W2` lacks the incoming gradient.", "`dh`"),
         ("dx = dh", "dx = dh * h", "A factor is missing beside `dh`.", "`h`"),
-        ("dx = -dh", "dx = dh", "The minus in `-dh` does not belong there.", ""),
+        ("dx = -dh", "dx = dh", "The minus in `-dh` should not be there.", ""),
         (
             f"dx = -{'h' * 50}",
             f"dx = {'h' * 50}",
-            "The minus in this expression does not belong there.",
+            "The minus in this expression should not be there.",
             "",
         ),
         (

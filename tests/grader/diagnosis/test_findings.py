@@ -40,7 +40,7 @@ def test_what_arrives_has_to_be_read(
 
 COUNTS = "dcounts = counts_sum_inv * dprobs\n"
 ZEROS = "dlogprobs = torch.zeros_like(logprobs)\n"
-LOST = "This line changes a copy; `dlogprobs` stays as it is."
+LOST = "This line changes a copy, so `dlogprobs` stays as it is."
 OUTER = "dW2 = torch.zeros_like(W2)\nfor i in range(n):\n    dW2 += torch.outer(h[i], dlogits[i])\n"
 LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_size):\n        "
 
@@ -51,12 +51,12 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dhpreact",
             "dhpreact = torch.tanh(dh)",
-            "`torch.tanh(dh)` is a function of a gradient; the slope of `h` times it belongs here.",
+            "`torch.tanh(dh)` is a function of a gradient, not the slope of `h` times it.",
         ),
         (
             "dbndiff",
             "dbndiff = dbnraw * bnvar_inv + dbndiff2 * bndiff**2",
-            "`bndiff**2` is the power itself; its derivative belongs here.",
+            "`bndiff**2` is the power itself, but its derivative is needed here.",
         ),
         (
             "dhprebn",
@@ -66,7 +66,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dh",
             "dh = dlogits.roll(1, 0) @ W2.T",
-            "`1` is not the number that belongs here.",
+            "`1` is the wrong number here.",
         ),
         (
             "dlogits",
@@ -111,7 +111,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dcounts_sum",
             "dcounts_sum = (dcounts_sum_inv * -(counts_sum**-2)).expand(-1, vocab_size)",
-            "`expand` does not belong in this expression.",
+            "`expand` should not be in this expression.",
         ),
         (
             "dW2",
@@ -131,7 +131,7 @@ LOOPS = "dC = torch.zeros_like(C)\nfor i in range(n):\n    for j in range(block_
         (
             "dprobs",
             "dprobs = torch.mul(probs, dlogprobs)",
-            "`mul` is not the function that belongs here.",
+            "`mul` is the wrong function here.",
         ),
     ],
 )
@@ -219,7 +219,7 @@ def test_another_small_number_asks_how_small_it_is(
 ) -> None:
     source = f"dbnvar = dbnvar_inv * -0.5 * (bnvar + {small}) ** -1.5"
     (said,) = verdict_of("dbnvar", source).diagnosis
-    assert said.message == f"`{small}` is not the number that belongs here."
+    assert said.message == f"`{small}` is the wrong number here."
     assert said.kind == Kind.MISSING_EPS
 
 
@@ -256,7 +256,7 @@ def test_a_cell_that_ran_again_is_no_mistake_of_the_line(say_of: Say) -> None:
         (
             "dC",
             f"{LOOPS}dC[Xb[i, j]] += demb[j].sum(0)",
-            "`demb[j].sum(0)` adds up rows; in each round one of them belongs here.",
+            "`demb[j].sum(0)` adds up all rows, but each round needs only one of them.",
         ),
     ],
 )
@@ -290,7 +290,7 @@ def test_right_numbers_of_another_shape(
         (
             "dh",
             "dh = W2 * dlogits",
-            ["`W2 * dlogits` goes entry by entry; a matrix product belongs here."],
+            ["`W2 * dlogits` goes entry by entry, but a matrix product is needed here."],
         ),
         (
             "dbnvar",

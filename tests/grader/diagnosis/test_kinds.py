@@ -30,7 +30,7 @@ def test_no_hint_is_too_long_whatever_it_names() -> None:
     for kind, belongs in itertools.product(Kind, BELONGING):
         said = hint(kind, LONGEST, belongs)
         assert len(said) <= 120
-        assert said.endswith(f"{belongs} belongs here." if belongs else (".", "?"))
+        assert said.endswith(f"{belongs} is needed here." if belongs else (".", "?"))
 
 
 def test_no_hint_is_too_long_in_a_course_with_long_names() -> None:

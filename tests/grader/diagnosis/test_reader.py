@@ -111,7 +111,7 @@ def test_a_line_by_which_another_gradient_is_right_is_not_to_blame(runner: Runne
     source = "both = torch.cat([embcat, torch.ones(n, 1)], 1).T @ dhprebn\ndW1 = -both[:-1]"
     answer = re.sub(r"(?m)^db1 = .*$", "db1 = both[-1]", answer_with("ex1", "dW1", source))
     said = {one.name: one.message for one in judge_one("ex1", answer, runner)}
-    assert said["dW1"] == "The minus in `-both[:-1]` does not belong there."
+    assert said["dW1"] == "The minus in `-both[:-1]` should not be there."
     assert not said.get("db1")
 
 
@@ -135,7 +135,7 @@ FUSED = "dhprebn = bngain * bnvar_inv / n * ({})"
         (
             "dhprebn = bngain * bnvar / n"
             " * (n * dhpreact - dbnbias - n / (n - 1) * bnraw * dbngain)",
-            "`bnvar` is not the tensor that belongs here.",
+            "`bnvar` is the wrong tensor here.",
         ),
     ],
 )
@@ -162,7 +162,7 @@ def test_what_arrives_as_a_value_is_what_the_others_are_made_from(
     # It is the last statement.
     answer = answer_with("ex3", "dbngain", wrong).partition("dhprebn = ")[0] + formula
     judged = {one.name: one for one in judge_one("ex3", answer, runner)}
-    assert judged["dbngain"].message == "`hprebn` is not the tensor that belongs here."
+    assert judged["dbngain"].message == "`hprebn` is the wrong tensor here."
     assert judged["dhprebn"].outcome == outcome
     part = "The part of `dhprebn` that comes through `var`"
     said = f"{part} is 0.96875 ((n - 1)/n) times what it should be."
@@ -175,7 +175,7 @@ def test_a_size_that_stands_in_two_places_is_no_further_factor(runner: Runner) -
         " * (n_hidden * dhpreact - dbnbias - n / (n - 1) * xhat * dbngain)"
     )
     assert blamed("ex3", "dhprebn", formula, runner) == {
-        "dhprebn": "`n_hidden` is not the size that belongs here."
+        "dhprebn": "`n_hidden` is the wrong size here."
     }
 
 
@@ -195,7 +195,7 @@ UNPACKED = (
     ("code", "message"),
     [
         ("db1 = dhpreact.sum(0)", "`dhpreact` is not the incoming gradient here."),
-        ("db1 = dhprebn.sum(1)", "`1` is not the axis that belongs here."),
+        ("db1 = dhprebn.sum(1)", "`1` is the wrong axis here."),
         ("db1 = both[-1]", "Without this line, `db1` would be right."),
         ("db1 = 0", "Without this line, `db1` would be right."),
         (

@@ -135,7 +135,7 @@ def test_the_magic_runs_the_cell_and_tells_what_there_is_to_tell(
     shell.run_cell(f"%%backward\n{RIGHT.replace('sum(0)', 'mean(0)')}", store_history=True)  # type: ignore[no-untyped-call]
     said = capsys.readouterr().out
     assert "dW              | exact:" in said
-    assert "`mean` is not the function that belongs here." in said
+    assert "`mean` is the wrong function here." in said
     assert "db" in shell.user_ns
     shell.run_cell("%%backward\ndb = 2 *", store_history=True)  # type: ignore[no-untyped-call]
     assert "grader" not in "".join(capsys.readouterr())

@@ -264,7 +264,7 @@ def backward(x, gain, dy):
     scope: dict[str, Any] = {}
     exec(compile(text, str(path), "exec"), scope)
     wrong = explain(scope["forward"], scope["backward"]).verdicts[0]
-    assert wrong.diagnosis[0].message == "`x` is not the tensor that belongs here."
+    assert wrong.diagnosis[0].message == "`x` is the wrong tensor here."
 
 
 def layer_norm(x: Rows, gain: Row, bias: Row, eps: float = 1e-5) -> Tensor:

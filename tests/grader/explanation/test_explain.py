@@ -96,7 +96,7 @@ def test_the_slope_of_a_sigmoid_is_no_mistake_of_a_sigmoid() -> None:
 def test_that_of_a_rectifier_is_none_of_a_rectifier() -> None:
     verdicts = explain(norms.rectified, norms.wrong_side_of_zero).verdicts
     (wrong,) = (one for one in verdicts if one.outcome is Outcome.FAIL)
-    assert wrong.diagnosis[0].message == "`x` is not the tensor that belongs here."
+    assert wrong.diagnosis[0].message == "`x` is the wrong tensor here."
 
 
 def test_a_right_line_that_was_handed_a_wrong_gradient_is_carried() -> None:

@@ -62,7 +62,7 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
     [
         ("ex1-warmup", ("2 * s * dt", "s * dt"), "`ds` is 0.5 times what it should be."),
         ("ex1-warmup", ("2 * s * dt", "2 * s"), "`2 * s` lacks the incoming gradient."),
-        ("ex1-warmup", ("u * dw", "v * dw"), "`v` is not the tensor that belongs here."),
+        ("ex1-warmup", ("u * dw", "v * dw"), "`v` is the wrong tensor here."),
         (
             "ex1-warmup",
             ("v * dw + ds", "v * dw"),
@@ -73,11 +73,11 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
             ("v * dw + ds", "ds"),
             "The part of `du` that comes through `w` is missing.",
         ),
-        ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` belongs here."),
+        ("ex2-temperature", ("softmax(warm", "softmax(cold"), "`warm` is needed here."),
         (
             "ex2-temperature",
             ("/ (n * T)", "/ n / -T**2 * cold"),
-            "`cold` is not the tensor that belongs here. The sign is wrong as well.",
+            "`cold` is the wrong tensor here. The sign is wrong as well.",
         ),
         (
             "ex2-temperature",
@@ -90,7 +90,7 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
         (
             "ex2-temperature",
             (DCOLD, f"dwarm = {DCOLD[8:-10].replace('warm', 'cold')} / n\n    dcold = dwarm / T"),
-            "`cold` is not the tensor that belongs here.",
+            "`cold` is the wrong tensor here.",
         ),
         (
             "ex4-rnn",

@@ -431,7 +431,7 @@ def test_a_right_line_at_the_wrong_time_is_to_blame(
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("dh = -dlogits @ W2.T", "The minus in `-dlogits` does not belong there."),
+        ("dh = -dlogits @ W2.T", "The minus in `-dlogits` should not be there."),
         ("dh = torch.zeros_like(h)", "`dh` is zero: no incoming gradient is passed on."),
         ("dh = dlogits @ W2.T + 1", "`1` should not be a term here."),
         (

@@ -211,8 +211,8 @@ def test_nothing_ends_in_a_traceback(outputs: dict[str, list[Any]]) -> None:
 
 NOT_STARTED = "run the cells from the top down to the forward pass."
 OUTSIDE = (
-    "Only answer cells count, and dbngain stands in the cell that begins with"
-    " `dbngain = torch.ones(1, 64)`: move it into one. If that cell is its own, only its first line"
+    "Only answer cells count, but dbngain is in the cell that begins with"
+    " `dbngain = torch.ones(1, 64)`. Move it into one. If that cell is its own, only its first line"
     " is missing: `# answer: ...`."
 )
 SOME = "dlogprobs, dprobs, dcounts_sum_inv, dcounts_sum, dcounts, dnorm_logits and 20 more."

@@ -16,7 +16,7 @@ from grader.submission.read import Submission
 from grader.verdict import Check, Flag, Outcome, Reason, Report, Verdict, because
 from tests.helpers.reasons import said
 
-YOURS = "If you wrote it, move it into one. Otherwise another name belongs here."
+YOURS = "If you wrote it, move it into one. Otherwise another name is needed here."
 UNDEFINED = "This line raised NameError: name 'tools' is not defined."
 ALONE = because("unbound")
 
@@ -40,7 +40,7 @@ def test_what_was_read_beside_the_answers_is_added() -> None:
     report = complete(submission, Report("01_atomic_backprop", (verdict,), (second,)))
     (found,) = report.verdicts
     assert wording.note(found) == (
-        f"{note} Only answer cells count, and helper stands in cell 2. {YOURS}"
+        f"{note} Only answer cells count, but helper is in cell 2. {YOURS}"
     )
     assert report.flags == (first, second)
 
@@ -69,7 +69,7 @@ def note(
 )
 def test_the_cell_that_defines_a_missing_name_is_named(source: str) -> None:
     assert note(source, UNDEFINED, Outcome.ERROR) == (
-        f"{UNDEFINED} Only answer cells count, and tools stands in cell 5. {YOURS}"
+        f"{UNDEFINED} Only answer cells count, but tools is in cell 5. {YOURS}"
     )
 
 
@@ -79,7 +79,7 @@ def test_the_cell_that_defines_a_missing_name_is_named(source: str) -> None:
 @pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.TODO, Outcome.ERROR])
 def test_a_gradient_that_is_finished_elsewhere_is_found(source: str, outcome: Outcome) -> None:
     assert note(source, outcome=outcome) == (
-        "Only answer cells count, and dC stands in cell 5: move it into one."
+        "Only answer cells count, but dC is in cell 5. Move it into one."
     )
 
 
@@ -109,7 +109,7 @@ def test_of_what_an_answer_assigns_no_other_cell_is_named(answer: str, said: str
         ("dV", "dv", "`dv` belongs to ex5, and ex5f does not have it."),
         ("dP", "pattern", "`pattern` belongs to ex5, and ex5f does not have it."),
         ("dproducts", "K", "`K` belongs to ex5f. Here it is `k`."),
-        ("dQ", "dS", f"Only answer cells count, and dS stands in cell 2. {YOURS}"),
+        ("dQ", "dS", f"Only answer cells count, but dS is in cell 2. {YOURS}"),
         ("dQ", "tools", ROWS["unbound"]),
     ],
 )
@@ -130,5 +130,5 @@ def test_a_name_of_another_exercise_is_not_the_students_to_move(
 def test_a_guess_is_none_where_the_name_is_found() -> None:
     guess = because("meant", meant="`torch.tools`")
     assert note("tools = 1", UNDEFINED, guesses=(guess,)) == (
-        f"{UNDEFINED} Only answer cells count, and tools stands in cell 5. {YOURS}"
+        f"{UNDEFINED} Only answer cells count, but tools is in cell 5. {YOURS}"
     )

@@ -124,7 +124,7 @@ def test_an_extension_where_no_time_is_known_is_for_the_student(tmp_path: Path, 
     assert due == "due 01 Jan 2027, 23:59, and it is not counted as late"
     assert more == (["2 points instead of 1"] if late else [])
     assert list(about_rows(book))[1:] == [
-        "Extended for ada: nobody knows when it was handed in, so it is not counted as late."
+        "Extended for ada: nobody knows when it was handed in, so it does not count as late."
     ]
     assert feedback(row, book).startswith(f"{FUSED}: 2 of 2 points (set by the instructor: {due}")
 

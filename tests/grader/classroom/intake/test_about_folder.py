@@ -77,7 +77,7 @@ def test_moodles_worksheet_says_who_is_late(tmp_path: Path) -> None:
     assert found.handed_in[0].submitted == moment.isoformat()
     said, due = found.notices
     assert said.startswith("The times at which 2 students handed in are those of Moodle's")
-    assert due.startswith("Due is ")
+    assert due.startswith("The due time is ")
     assert read(tmp_path, EARLY, LATE, due=None).notices == ()
 
 

@@ -185,7 +185,7 @@ def test_a_due_date_without_a_zone_is_that_of_the_machine(tmp_path: Path) -> Non
     assert [item.late for item in read_class(tmp_path, COURSE, due=due).handed_in] == [False]
     found = read_class(tmp_path, COURSE, due=datetime(2026, 11, 1))
     assert [item.late for item in found.handed_in] == [True]
-    assert any(n.startswith("Due is 2026-11-01 00:00:00") for n in found.notices)
+    assert any(n.startswith("The due time is 2026-11-01 00:00:00") for n in found.notices)
 
 
 def test_canvas_decides_itself_what_is_late(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_who_handed_in_no_notebook_did_not_hand_in_nothing(tmp_path: Path) -> No
     }
     notice, strangers = found.notices
     assert notice.startswith(
-        "Other files, which are no notebooks and not looked at: ada/notes.pdf,"
+        "Other files, which are not notebooks and are ignored: ada/notes.pdf,"
     )
     assert strangers.endswith("with files or a folder: data and feedback.")
     (tmp_path / "bob/x.ipynb").touch()
@@ -412,7 +412,7 @@ def test_what_nobody_handed_in_on_purpose_is_counted(tmp_path: Path) -> None:
     )
     assert by_file(found) == {"ada/x.ipynb": "ada", "bob/y.ipynb": "bob"}
     assert found.notices == (
-        "Not handed in on purpose, and not looked at: 1 × .DS_Store, 1 × ._..., "
+        "Not handed in on purpose, and ignored: 1 × .DS_Store, 1 × ._..., "
         "2 × .ipynb_checkpoints, 1 × __MACOSX, 1 × ~$....",
     )
 

@@ -224,7 +224,7 @@ def test_a_file_that_is_no_notebook_is_noted_and_not_suspicious(tmp_path: Path) 
             {"cell": "cell 9"},
             "2 of 2 gradients stand in cells that are not answ",
         ),
-        ("mistyped", {"cell": "ex2-fused", "meant": "x"}, "ex2-fused assigns `grad`, and `x` is"),
+        ("mistyped", {"cell": "ex2-fused", "meant": "x"}, "ex2-fused assigns `grad`, but `x` is"),
     ],
 )
 def test_work_that_earned_nothing(

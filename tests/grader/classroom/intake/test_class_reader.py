@@ -295,9 +295,7 @@ def test_who_handed_in_no_notebook_did_not_hand_in_nothing(tmp_path: Path) -> No
         **{f"dora/{n}.csv": "dora" for n in range(5)},
     }
     notice, strangers = found.notices
-    assert notice.startswith(
-        "Other files, which are not notebooks and are ignored: ada/notes.pdf,"
-    )
+    assert notice.startswith("Other files, which are not notebooks and are ignored: ada/notes.pdf,")
     assert strangers.endswith("with files or a folder: data and feedback.")
     (tmp_path / "bob/x.ipynb").touch()
     assert "bob/essay.pdf" not in by_file(read_class(tmp_path, COURSE, listed))

@@ -108,7 +108,7 @@ def test_the_step_fails_exactly_when_a_gradient_does(
     tmp_path: Path,
     project: Path,
 ) -> None:
-    """A right and a wrong submission, and a file that is no notebook any more."""
+    """A right and a wrong submission, and a file that is not a notebook any more."""
     submitted = tmp_path / NOTEBOOK
     submitted.parent.mkdir()
     shutil.copy(project / NOTEBOOK, submitted)

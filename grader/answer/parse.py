@@ -34,7 +34,7 @@ LONGEST_ANSWER, MOST_STATEMENTS, MOST_NODES = 100_000, 2_000, 20_000
 has 5,300, 135 and 1,200."""
 
 DEEPEST = 150
-"""Levels of nesting that are read; a sum of 150 terms is no gradient."""
+"""Levels of nesting that are read; a sum of 150 terms is not a gradient."""
 
 TOO_DEEP = "This cell cannot be read: its code is nested too deeply."
 
@@ -199,7 +199,7 @@ class Answer:
 
         Args:
             gradients: those that are wrong as they are.
-            known: names that are no slips.
+            known: names that are not slips.
 
         Returns:
             The answer itself where there is no slip.

@@ -198,7 +198,7 @@ def forgiving(statement: ast.stmt, spares: Callable[[ast.stmt], bool] = lambda _
         for inner in block:
             match inner:
                 case ast.Return(ast.Tuple(values)) if spares(inner):
-                    # Each value for itself, under what is no Python name.
+                    # Each value for itself, under what is not a Python name.
                     names = [f"<{place}>" for place in range(len(values))]
                     for name, value in zip(names, values, strict=True):
                         stored = ast.Assign([ast.Name(name, ast.Store())], value)

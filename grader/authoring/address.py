@@ -43,7 +43,7 @@ def repository_address(text: str) -> str:
     match = _ADDRESS.fullmatch(text.strip().removesuffix("/").removesuffix(".git"))
     if match is None:
         raise UserError(
-            f"`{text}` is no repository on GitHub: it should look like owner/name, as in "
+            f"`{text}` is not a repository on GitHub: it should look like owner/name, as in "
             "https://github.com/owner/name."
         )
     return f"https://github.com/{match[1]}"
@@ -61,7 +61,7 @@ def repoint(repository: str) -> None:
     is said, and everything is built anew.
 
     Raises:
-        UserError: `repository` is no repository on GitHub.
+        UserError: `repository` is not a repository on GitHub.
     """
     before, after = read_repository(), repository_address(repository)
     texts = {path: path.read_text(encoding="utf-8") for path in addressed_files()}

@@ -235,7 +235,7 @@ def _check_source(exercise: Exercise, layout: Layout) -> Iterator[str]:
     unwritten = {name for text in answers for name in UNWRITTEN.findall(text)}
     for gradient in exercise.gradients:
         if gradient in unwritten:
-            yield f"{source}: `{gradient} = None` is no solution yet; this one is left to you."
+            yield f"{source}: `{gradient} = None` is not a solution yet; this one is left to you."
         elif gradient not in answered:
             yield f"{source}: no answer cell of {exercise.prefix} assigns {gradient}."
         if gradient not in checked:

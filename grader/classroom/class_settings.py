@@ -32,7 +32,7 @@ _HEAD = """\
 
 
 class UnusableSettings(UserError):
-    """The file cannot be read, or says something that is no option."""
+    """The file cannot be read, or says something that is not an option."""
 
 
 def read_settings(gradebook: Path) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def compare(old: Path, new: Path, everything: bool, json_: bool) -> None:
     of two classes: students are known by their ids. Nothing is graded and nothing written. Points,
     and the files that count, are those of each gradebook.
 
-    The exit code is 0, whatever changed; 2 if one of them is no gradebook.
+    The exit code is 0, whatever changed; 2 if one of them is not a gradebook.
     """
     require("grade", "grader compare")
     from grader.classroom.gradebook import comparison, comparison_text

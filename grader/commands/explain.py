@@ -26,7 +26,7 @@ def _read_sizes(texts: tuple[str, ...]) -> dict[str, int]:
     for text in texts:
         name, _equals, length = text.partition("=")
         if not (name.isidentifier() and length.isdecimal()):
-            raise ValueError(f"{text} is no size: write d=7.")
+            raise ValueError(f"{text} is not a size: write d=7.")
         sizes[name] = int(length)
     return sizes
 
@@ -75,7 +75,7 @@ def _load(text: str) -> Any:
     """What `file.py:name` names."""
     file, _, name = text.rpartition(":")
     if not file or not name.isidentifier():
-        raise UserError(f"{printable(text)} is no function of a file: write file.py:function.")
+        raise UserError(f"{printable(text)} is not a function of a file: write file.py:function.")
     module = _run(Path(file).absolute(), file)
     if not hasattr(module, name):
         meant = nearest(name, vars(module))
@@ -91,7 +91,7 @@ def _run(path: Path, shown: str) -> ModuleType:
         raise UserError(f"There is no file {printable(shown)}.")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise UserError(f"{printable(shown)} is no Python file.")
+        raise UserError(f"{printable(shown)} is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     # As Python does it for a program: dataclasses, for instance, look their module up.
     sys.modules.setdefault(path.stem, module)

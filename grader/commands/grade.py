@@ -125,7 +125,7 @@ def _address(text: str) -> str:
     if re.fullmatch(r"(\w+://)?[^\s/]+:\d{1,5}", text):
         return text
     raise ValueError(
-        f"{printable(text)!r} is no address of a scheduler: each prints its own, such as "
+        f"{printable(text)!r} is not an address of a scheduler: each prints its own, such as "
         "tcp://10.0.0.1:8786."
     )
 

@@ -57,7 +57,7 @@ class Number(click.FloatRange):
         """The number; see `click.ParamType`."""
         found: float = super().convert(value, param, ctx)
         if not math.isfinite(found):
-            self.fail(f"{value} is no finite number.", param, ctx)
+            self.fail(f"{value} is not a finite number.", param, ctx)
         return found
 
 

@@ -26,8 +26,8 @@ SAYS_ALL = (
     *("single memory location", "a bool tensor", "two bool", "to Python scalars", NO_POWER),
     *("'function'", "not function"),
 )
-"""In an exception's words: what was expanded is to be cloned, a mask is no number, two stars make a
-power, `math` takes no tensor, and a function is to be called."""
+"""In an exception's words: what was expanded is to be cloned, a mask is not a number, two stars
+make a power, `math` takes no tensor, and a function is to be called."""
 
 OF_INDICES = (Kind.WRONG_INDEX, Kind.HARD_CODED_SIZE, Kind.PARTIAL_ROWS, Kind.ONLY_THIS_BATCH)
 """Mistakes that may raise an exception at some sizes and give a wrong value at others."""

@@ -65,7 +65,7 @@ OF_NUMBERS = frozenset(
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
 
 COUNTING = frozenset({"range", "len", "enumerate"})
-"""Python's own functions that loops count with: their names are no tensors."""
+"""Python's own functions that loops count with: their names are not tensors."""
 
 SLOT = "\0"
 """No line of Python has it."""
@@ -349,7 +349,7 @@ def _placeholders(node: ast.AST, own: OwnStatement, scope: Scope) -> frozenset[s
         return frozenset()
     name = node.id if isinstance(node, ast.Name) else ""
     value: Any = getattr(node, "value", None)
-    # Truth values are no numbers here, although Python counts with them.
+    # Truth values are not numbers here, although Python counts with them.
     number = value if type(value) in (int, float) and abs(value) < LARGEST else None
     inside = [inner for inner in ast.walk(node) if inner is node or inner not in own.without_factor]
     names = {inner.id for inner in inside if isinstance(inner, ast.Name)}

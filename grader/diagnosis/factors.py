@@ -67,7 +67,7 @@ def _is_simple(number: float) -> bool:
 def name_factor(scales: Sequence[float], sizes: Sequence[Sizes]) -> Factor | None:
     """How a factor is written that has these values on instances of these sizes.
 
-    None where it is no number times a short expression of sizes.
+    None where it is not a number times a short expression of sizes.
     """
     for text in ("", *_expressions(list(sizes[0]))):
         numbers = [

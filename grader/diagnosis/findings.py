@@ -265,7 +265,7 @@ def _is_right_but_for_nan(search: Search) -> bool:
 
 
 def _unfit(search: Search) -> Explanation | None:
-    """What is no floating-point number: NaN, infinity, another dtype."""
+    """What is not a floating-point number: NaN, infinity, another dtype."""
     gradient = search.item.name
     for value in search.item.local:
         problem = value.raised.problem if value.raised else None

@@ -39,7 +39,7 @@ class Kind(StrEnum):
     EXTRA_FACTOR = "extra-factor"
     """A tensor stands in a product once too often."""
     EXTRA_TERM = "extra-term"
-    """A term is added that is no contribution."""
+    """A term is added that is not a contribution."""
     MULTIPLIED_BRANCHES = "multiplied-branches"
     """Contributions are multiplied where they should be added."""
     OPERATOR = "operator"

@@ -356,7 +356,7 @@ def _scales(
     origins = doubled.view(-1, 1) * start
     parts, wholes = values - origins, right - origins
     numbers = (parts * wholes).sum(1) / (parts * parts).sum(1)
-    # Written so that anything unordered is no hit.
+    # Written so that anything unordered is not a hit.
     close = tolerance * right.abs().max()
     is_same = ~doubled & ((values - right).abs().amax(1) <= close)
     is_hit = is_same | ((numbers.view(-1, 1) * parts - wholes).abs().amax(1) <= close)

@@ -84,7 +84,7 @@ def through_steps(
             yield Kind.MISSING_BRANCH, f"{where} is missing."
         elif factor.text != "1":
             kind, message = taken(where, factor, lecture)
-            # A part of a fused formula without its n is no mean.
+            # A part of a fused formula without its n is not a mean.
             is_part = kind is Kind.MEAN_FOR_SUM and not where.endswith(f"`{wrong[0].gradient}`")
             yield Kind.CONSTANT_FACTOR if is_part else kind, message
 

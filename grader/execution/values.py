@@ -38,8 +38,8 @@ def values_for(references: References, gradients: tuple[str, ...]) -> Values:
 def right_beside(references: References, gradients: Set[str]) -> list[Group]:
     """What gradients should be on each hidden instance, given what arrives there.
 
-    What is no upstream of a gradient has to fit those that are: the random ones, or what arrives in
-    the end as a value of the forward pass.
+    What is not an upstream of a gradient has to fit those that are: the random ones, or what
+    arrives in the end as a value of the forward pass.
     """
     program, names = references.program, sorted(gradients)
     ends = {*program.arrivals().values()}

@@ -140,7 +140,7 @@ class _Reading(ast.NodeTransformer):
     names: Mapping[float, str]
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """A power's exponent is no size."""
+        """A power's exponent is not a size."""
         node.left = self.visit(node.left)
         node.right = node.right if isinstance(node.op, ast.Pow) else self.visit(node.right)
         return node

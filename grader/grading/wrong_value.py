@@ -99,7 +99,7 @@ def _number(tensor: Tensor, reference: Tensor) -> str:
     where they are rounded up or down by chance; one number of no meaning does so once in 10^10.
     """
     along = float(tensor.double().reshape(-1) @ _direction(tensor.numel()))
-    if not math.isfinite(along):  # numbers so large that their sum is no number
+    if not math.isfinite(along):  # numbers so large that their sum is not a number
         return "9e999"
     noise = FLOAT64_TOLERANCE**2 * float(reference.norm())
     return "0" if abs(along) <= noise else f"{along:.4e}"

@@ -34,7 +34,7 @@ COARSE = (torch.float16, torch.bfloat16)
 """Dtypes in which a right gradient gives a wrong value."""
 
 FAR_OFF = 1e-3
-"""Differences beyond this, relative to the largest value, are no rounding in float32 either."""
+"""Differences beyond this, relative to the largest value, are not rounding in float32 either."""
 
 ROUNDING_NOISE = 1e-7
 """Differences this small are float32 rounding where the reference may be zero by structure.

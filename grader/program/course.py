@@ -222,7 +222,7 @@ def _check(table: Mapping[str, Any], keys: Mapping[str, _Key], what: str) -> Non
     """Raise ValueError for a key that is not known, or a value that does not fit."""
     for key in table:
         if key not in keys:
-            raise ValueError(f"`{key}` is no key of {what}: it has {', '.join(keys)}")
+            raise ValueError(f"`{key}` is not a key of {what}: it has {', '.join(keys)}")
     for key, (fits, meant) in keys.items():
         if not (fits(table[key]) if key in table else key in _OPTIONAL):
             raise ValueError(f"`{key}` has to be {meant}")

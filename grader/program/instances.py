@@ -78,5 +78,5 @@ def draw(
 def _length(text: str, sizes: Mapping[str, int]) -> int:
     """The length of an axis, from how it is written."""
     if not DIMENSION.fullmatch(text):
-        raise ValueError(f"{text!r} is no size or number, nor a product or sum of them")
+        raise ValueError(f"{text!r} is not a size or number, nor a product or sum of them")
     return int(eval(text, {"__builtins__": {}}, dict(sizes)))

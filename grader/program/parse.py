@@ -90,7 +90,7 @@ def source_of(function: Callable[..., Any]) -> tuple[ast.FunctionDef, str]:
     """A function's definition, its lines numbered as in its file, and that much of the file.
 
     Raises:
-        NotAForwardProgram: there is no source, or it is no `def`.
+        NotAForwardProgram: there is no source, or it is not a `def`.
     """
     try:
         lines, first = inspect.getsourcelines(function)
@@ -104,7 +104,7 @@ def source_of(function: Callable[..., Any]) -> tuple[ast.FunctionDef, str]:
             f"The source of {name} cannot be read: it has to stand in a file or in a notebook."
         ) from error
     if not isinstance(definition, ast.FunctionDef):
-        raise NotAForwardProgram(f"{function.__name__}, line {first}, is no `def`.")
+        raise NotAForwardProgram(f"{function.__name__}, line {first}, is not a `def`.")
     before = max(0, first - 1)
     return ast.increment_lineno(definition, before), "\n" * before + source
 

@@ -113,7 +113,7 @@ class Reference:
         through = self.local_vjp(name, {reader}, through=reader)
         try:
             works_alone = agrees(slope * upstream.sum_to_size(slope.shape), through)
-        except RuntimeError:  # the reader is no copy of the tensor
+        except RuntimeError:  # the reader is not a copy of the tensor
             return None
         return slope if works_alone and bool((slope != slope.flatten()[0]).any()) else None
 

@@ -76,7 +76,7 @@ class Memory:
 class Names(dict[str, Any]):
     """The answer's namespace: it lends `upstreams` in the place of gradients.
 
-    Python asks `__getitem__` of a namespace that is no plain dict, for every name, in functions
+    Python asks `__getitem__` of a namespace that is not a plain dict, for every name, in functions
     too.
 
     `own` is what the answer has made of each gradient, `lent` what stands for an upstream now.

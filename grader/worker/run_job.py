@@ -89,7 +89,7 @@ class JobRunner(Executor):
         else:
             left = self.namespace(run)
             problems = self._plain(run, left, started)
-        # The values of half a run are no gradient, and an edit that raises is none either.
+        # The values of half a run are not a gradient, and an edit that raises is none either.
         tensors, types = ({}, {}) if run.brief and problems else self.read_values(left, run.want)
         given = self.groups[run.groups[0]]
         if run.brief and not any(is_in_shape(*one, given) for one in tensors.items()):

@@ -64,7 +64,7 @@ def judge_fault(choice: object, tensors: Mapping[str, Tensor]) -> tuple[str, str
     """What is to be said to a reader who points at the first wrong of the colleague's gradients.
 
     Args:
-        choice: one of the tensors, or its name ("logits" or "dlogits"); `...` is no choice yet.
+        choice: one of the tensors, or its name ("logits" or "dlogits"); `...` is not a choice yet.
         tensors: those among which the reader chooses, by name.
 
     Returns:

@@ -75,7 +75,7 @@ def _asked_for(source: str, asked_by: str) -> Found:
     if source == BUNDLED:
         names = _bundled()
         return names, f"{_count(names)} from the bundled list ({asked_by})."
-    # A path may hold bytes that are no UTF-8, and these cannot be printed.
+    # A path may hold bytes that are not UTF-8, and these cannot be printed.
     origin = f"{source.encode(errors='replace').decode()} ({asked_by})"
     try:
         names = parse_names(_read(Path(source).expanduser(), origin), origin)

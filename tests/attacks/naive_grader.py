@@ -42,7 +42,7 @@ def grade_in_fork(source: str) -> list[str]:
     child = os.fork()
     if child == 0:
         try:
-            # What an answer prints is no reply.
+            # What an answer prints is not a reply.
             nowhere = os.open(os.devnull, os.O_RDWR)
             os.dup2(nowhere, 0)
             os.dup2(nowhere, 1)

@@ -51,7 +51,7 @@ def test_a_notebook_carries_its_course_and_leads_to_colab(name: str) -> None:
 
 
 PICTURES = {"05_attention": 10, "06_block": 10, "07_training": 7}
-"""How many pictures a solution shows, at least; boards are no pictures."""
+"""How many pictures a solution shows, at least; boards are not pictures."""
 
 
 def test_every_picture_of_the_solution_says_what_it_shows() -> None:

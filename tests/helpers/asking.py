@@ -23,7 +23,7 @@ VALUES = Values("values", {"values": {"x": torch.ones(3), "n": 3}})
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of some of an answer's statements; None keeps all that are no blank."""
+    """One run of some of an answer's statements; None keeps all that are not blank."""
 
     want: tuple[str, ...] = ("a",)
     groups: tuple[str, ...] = ("values",)

@@ -163,7 +163,7 @@ def _line(
     text = rng.choice(HOSTILE_TEXTS)
     if rng.random() < 0.012:
         name = text if hostile and rng.random() < 0.3 else "line 1 column 2"
-        error = f"This is no notebook: it is not JSON ({name})."
+        error = f"This is not a notebook: it is not JSON ({name})."
         return {**head, "format": 1, "error": error, "flags": [], "run": run}
     stopped = rng.random() < 0.12  # gave up somewhere
     names = [gradient for _, gradient in built_in_course().gradients(notebook)]

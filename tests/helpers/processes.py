@@ -41,7 +41,7 @@ def alive(processes: Iterable[int]) -> bool:
 
 
 def _all() -> Iterable[tuple[int, int, str]]:
-    """Number, parent and time of start of each process that is no zombie."""
+    """Number, parent and time of start of each process that is not a zombie."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()

@@ -56,7 +56,7 @@ def wrong(cell: str, _number: int) -> str:
 
 
 def stumbling(cell: str, number: int) -> str:
-    """Right, but for a line that raises and one that is no Python; noisy, with names of its own."""
+    """Right, but for a line that raises and one that is not Python; noisy, with own names."""
     match number % 4:
         case 0:
             return cell + "\nimport warnings\nwarnings.warn('look out')"

@@ -80,7 +80,7 @@ class ChainRule:
             parts = [*self._through(node, upstream)] if self._is_reached(node) else []
         except UnknownOperation:
             raise
-        except Exception as error:  # whatever a part raises that is no expression by itself
+        except Exception as error:  # whatever a part raises that is not an expression by itself
             raise UnknownOperation(node) from error
         return parts, tuple(dict.fromkeys(self._rules))
 

@@ -83,7 +83,7 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
     Raises:
         UnusableAdjustment: lines name nobody, nothing known, or say nothing; the message has the
             number of each.
-        UnreadableClass: it is no CSV file.
+        UnreadableClass: it is not a CSV file.
     """
     table = read_csv_file(path, "file of adjustments")
     header = [cell.strip().lower() for cell in table.rows[0]] if table.rows else []
@@ -222,13 +222,13 @@ def read_due(text: str) -> datetime:
     ('2026-11-20T23:59:59', '2026-11-20T18:00:00')
 
     Raises:
-        ValueError: it is no time; the message is a sentence.
+        ValueError: it is not a time; the message is a sentence.
     """
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(
-            f"{printable(text)!r} is no time: write 2026-11-20, 2026-11-20T18:00 or "
+            f"{printable(text)!r} is not a time: write 2026-11-20, 2026-11-20T18:00 or "
             "2026-11-20T18:00+01:00."
         ) from None
     return moment.replace(hour=23, minute=59, second=59) if len(text) <= _DAY else moment

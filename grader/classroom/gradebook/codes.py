@@ -26,7 +26,7 @@ FOR_STUDENTS = frozenset(
     }
 )
 """Flags that a student's page shows. All others, and any to come, are between the instructor and
-the grader, and to be looked at: a suspicion is no feedback."""
+the grader, and to be looked at: a suspicion is not feedback."""
 
 EARNED_NOTHING = "earned-nothing"
 """The flag of a file that was to earn points and counts for next to nothing."""

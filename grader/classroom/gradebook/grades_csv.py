@@ -29,7 +29,7 @@ def text_cell(text: str) -> str:
 
 
 def own_cell(text: str) -> str:
-    """A text from the instructor's hand: it is no formula, and as it is written all the same."""
+    """A text from the instructor's hand: it is not a formula, and as it is written all the same."""
     return beginning_escaped(printable(text))
 
 

@@ -46,7 +46,9 @@ def read_scale(text: str) -> Scale:
         return word
     if (number := maximum_in(text)) is not None and number <= MOST:
         return number
-    raise ValueError(f"{printable(text)!r} is no scale: write platform, none, or a number above 0.")
+    raise ValueError(
+        f"{printable(text)!r} is not a scale: write platform, none, or a number above 0."
+    )
 
 
 def maximum_in(text: str) -> Fraction | None:

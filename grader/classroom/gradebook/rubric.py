@@ -113,7 +113,7 @@ def read_rubric(path: Path | None, course: Course) -> Rubric:
     where = printable(str(path))
     try:
         if path.exists() and not path.is_file():  # a pipe would be waited for without end
-            raise UnusableRubric("it is no file.")
+            raise UnusableRubric("it is not a file.")
         return parse_rubric(path.read_bytes().decode("utf-8-sig"), course)
     except OSError as error:
         raise UnusableRubric(f"The rubric {where} cannot be read: {reason(error)}.") from error

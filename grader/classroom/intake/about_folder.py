@@ -63,7 +63,7 @@ LAST_MODIFIED = "Last modified (submission)"
 
 
 def times_in(roster: Roster) -> tuple[dict[str, datetime], dict[str, str]]:
-    """When each student of a worksheet handed in, in this machine's zone; and what is no time."""
+    """When each student of a worksheet handed in, in this machine's zone; and bad cells."""
     if not (column := roster.column(LAST_MODIFIED)):
         return {}, {}
     written = {

@@ -14,7 +14,7 @@ from grader.user_error import UserError, reason
 
 
 class UnreadableClass(UserError):
-    """A folder that is no class of students, or a class list that cannot be read."""
+    """A folder that is not a class of students, or a class list that cannot be read."""
 
 
 @contextmanager

@@ -88,7 +88,7 @@ def _is_open(record: Sequence[str], delimiter: str) -> bool:
 def _read(path: Path, what: str) -> bytes:
     with explained(f"The {what} {shown(path)} cannot be opened"):
         if not path.is_file():
-            there = "is a folder" if path.is_dir() else "is no file"
+            there = "is a folder" if path.is_dir() else "is not a file"
             why = there if path.exists() else "does not exist"
             raise UnreadableClass(f"The {what} {shown(path)} {why}: name the CSV file.")
         if path.stat().st_size > MAX_BYTES:

@@ -60,8 +60,8 @@ def read_canvas(tree: Tree) -> Sightings:
         if upload := upload_in(parts):
             uploads[parts] = upload[1], [*_later_in(upload[1])]
     certain = [first for first, later in uploads.values() if not later]
-    # Canvas counts all that is handed in: the 1 of 1_softmax.ipynb is no number of these weeks. It
-    # counts users as well, so 20261120 is no user's where the others have five digits.
+    # Canvas counts all that is handed in: the 1 of 1_softmax.ipynb is far too small. It counts
+    # users as well, so 20261120 is not a user's where the others have five digits.
     least = min((int(first["attachment"]) for first in certain), default=0) // 10
     longest = max((len(first["user"]) for first in certain), default=99) + 1
 

@@ -67,7 +67,7 @@ class ClassList:
 
     `known` has for each student, by id and in the roster's order, the values of the roles of
     `ID_ORDER`. `tester` is the id of Canvas's Test Student, who is looked up like the others, but
-    is no student. `columns` says how the columns were read.
+    is not a student. `columns` says how the columns were read.
     """
 
     roster: Roster

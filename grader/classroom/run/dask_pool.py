@@ -150,7 +150,7 @@ class DaskPool(Executor):
             outer.set_exception(Died(times=2))
         except CannotGrade as error:
             outer.set_exception(error)
-        # asyncio.CancelledError is no Exception, and asyncio puts it in place of the other one.
+        # asyncio.CancelledError is not an Exception, and asyncio puts it in place of the other one.
         except (Exception, asyncio.CancelledError) as error:
             advice = "Is the same version of backprop-ninja installed there?"
             own = task.status == "error"  # and not of the way back

@@ -45,7 +45,7 @@ def usable_cores() -> int:
         cores = os.cpu_count() or 1
     with suppress(OSError, ValueError):
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        cores = min(cores, max(1, int(quota) // int(period)))  # "max" is no number: no quota
+        cores = min(cores, max(1, int(quota) // int(period)))  # "max" is not a number: no quota
     return cores
 
 

@@ -86,7 +86,7 @@ def convention_of(out: Path) -> str:
     """
     if not (out / RESULTS).is_file():
         raise UnfitFolder(
-            f"{shown(out)} is no gradebook: name the folder that `grader grade` has written."
+            f"{shown(out)} is not a gradebook: name the folder that `grader grade` has written."
         )
     with Results(out / RESULTS) as results:
         return results.convention

@@ -44,7 +44,7 @@ def read_file(file: HandedIn, root: Path) -> HandedIn:
 
 
 def stamp_of(file: HandedIn, root: Path) -> str | None:
-    """The stamp of a file handed in; None of what is no file, or was changed just now."""
+    """The stamp of a file handed in; None of what is not a file, or was changed just now."""
     if not file.parts:
         return None
     try:

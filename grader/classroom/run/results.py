@@ -61,7 +61,7 @@ class Results:
         """Open the file; to `change` it, create it where it is not there.
 
         Raises:
-            BrokenResults: it is no file of results, or one of another version.
+            BrokenResults: it is not a file of results, or one of another version.
             OSError: it cannot be opened.
         """
         self.path = path

@@ -31,7 +31,7 @@ def export() -> None:
 def _index(text: str) -> str:
     if re.fullmatch(r"https?://\S+", text):
         return text
-    raise ValueError(f"{printable(text)!r} is no address (https://...).")
+    raise ValueError(f"{printable(text)!r} is not an address (https://...).")
 
 
 @export.command()

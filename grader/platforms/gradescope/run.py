@@ -149,7 +149,7 @@ def answers_memory(container: int | None) -> int:
 
 def _container_memory() -> int | None:
     for name in MEMORY_FILES:
-        with contextlib.suppress(OSError, ValueError):  # "max" is no number: no limit
+        with contextlib.suppress(OSError, ValueError):  # "max" is not a number: no limit
             return int(Path(name).read_text())
     return None
 

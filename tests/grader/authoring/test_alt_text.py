@@ -27,7 +27,7 @@ def notebook(below: NotebookNode, alt: str = "") -> NotebookNode:
         ("*A V\nwith $x$ below.*\n\nMore.", "A V with x below."),
         ("*Left,* `x` *falls.*", "Left, x falls."),
         ("*See [the paper](https://a.b/c) (2015).*", "See the paper (2015)."),
-        ("**Now** *that* is no caption.", None),
+        ("**Now** *that* is not a caption.", None),
         ("*This* is none.", None),
     ],
 )

@@ -80,7 +80,7 @@ EDITS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a solution that is left to the author": (
         lambda: change(SOURCE, "### BEGIN SOLUTION\n", "### BEGIN SOLUTION\ndlogits = None\n"),
-        f"{SOURCE}: `dlogits = None` is no solution yet; this one is left to you.",
+        f"{SOURCE}: `dlogits = None` is not a solution yet; this one is left to you.",
     ),
     "no hints": (
         lambda: change(HINTS, "[ex2]", "[ex22]"),
@@ -106,7 +106,7 @@ EDITS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: change(RIGHT, "# answer: ex2-dlogits", "# answer: ex1-dlogits"),
         f"{RIGHT}: the cell ex1-dlogits is none of ex2.",
     ),
-    "a right answer that is no answer": (
+    "a right answer that is not an answer": (
         lambda: change(RIGHT, "# answer:", "#"),
         f"{RIGHT}: the answers have no line like `# answer: ex1-softmax`.",
     ),

@@ -287,7 +287,7 @@ class TestCheck:
         [
             ("0", "0.0 is not in the range 0.1<=x<=3600"),
             ("-1", "-1.0 is not in the range"),
-            ("nan", "nan is no finite number"),
+            ("nan", "nan is not a finite number"),
             ("inf", "inf is not in the range"),
             ("1e9", "is not in the range"),
             ("soon", "'soon' is not a valid float range"),
@@ -310,7 +310,7 @@ class TestCheck:
     @pytest.mark.parametrize(
         ("environment", "coloured"),
         [
-            ({}, False),  # pytest's capture is no terminal
+            ({}, False),  # pytest's capture is not a terminal
             ({"FORCE_COLOR": "1"}, True),
             ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
             ({"NO_COLOR": ""}, False),

@@ -77,7 +77,7 @@ def test_json_is_a_document(file: str, capsys: pytest.CaptureFixture[str]) -> No
     ("arguments", "sentence"),
     [
         (["scaling.py:scaled", "scaling.py:rigth"], "scaling.py has no rigth. Is it right?"),
-        (["scaling.py", "scaling.py:right"], "scaling.py is no function of a file"),
+        (["scaling.py", "scaling.py:right"], "scaling.py is not a function of a file"),
         (["none.py:scaled", "scaling.py:right"], "There is no file none.py."),
         (["broken.py:x", "scaling.py:right"], "broken.py, line 2, raised ZeroDivisionError"),
         (["scaling.py:loops", "scaling.py:right"], "is not a step: `while True:"),

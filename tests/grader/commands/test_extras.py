@@ -48,4 +48,4 @@ def test_every_package_belongs_to_its_extra(project: Path) -> None:
     for extra, modules in PACKAGES.items():
         needed = " ".join(table["optional-dependencies"][extra])
         for module in modules:
-            assert module in needed, f"{module} is no part of {extra}"
+            assert module in needed, f"{module} is not part of {extra}"

@@ -144,7 +144,7 @@ def test_a_class_is_graded_whatever_it_hands_in(tmp_path: Path) -> None:
         )
     finally:
         cluster.close()
-    assert "Other files, which are no notebooks" in first.stderr
+    assert "Other files, which are not notebooks" in first.stderr
     (wrong,) = (line for line in first.stdout.splitlines() if line.startswith("Could not be"))
     assert (again.returncode, again.stdout, again.stderr) == (exit_codes.PASSED, "", f"{wrong}\n")
     assert without_run(other) == without_run(out)
@@ -229,10 +229,10 @@ def run(folder: Path, *more: object) -> int:
         (["--out", "{folder}/../other"], "holds something else than a gradebook (letter"),
         (["--rubric", "{folder}/../nothing"], "The rubric"),
         (["--roster", "{folder}/../nothing"], "nothing"),
-        (["--due", "tomorrow"], "'tomorrow' is no time: write 2026-11-20"),
+        (["--due", "tomorrow"], "'tomorrow' is not a time: write 2026-11-20"),
         (["--jobs", "0"], "0 is not in the range"),
         (["--due-notebooks", "02,9"], "there is no notebook '9' in the course"),
-        (["--scale", "much"], "'much' is no scale"),
+        (["--scale", "much"], "'much' is not a scale"),
         (["--canvas-column", "HW 1"], "needs Canvas's gradebook"),
         (
             ["--canvas-column", "09=HW 1"],
@@ -392,7 +392,7 @@ def test_a_run_without_a_sandbox_is_gone_on_with(
         ('rostr = "x"', "class.toml says rostr, no option; did you mean roster?"),
         ("due = 2026-11-20", "due = 2026-11-20 needs quotes"),
         ("due = ", "class.toml cannot be read: Invalid value"),
-        ('due = "soon"', "'soon' is no time"),
+        ('due = "soon"', "'soon' is not a time"),
     ],
 )
 def test_settings_that_cannot_be_used(

@@ -57,19 +57,19 @@ def test_an_index_is_an_address(
     monkeypatch.chdir(tmp_path)
     words = ["export", "gradescope", "--notebook", "01", "--torch-index", index]
     assert cli.main(words) == exit_codes.UNREADABLE
-    assert "is no address (https://...)." in capsys.readouterr().err
+    assert "is not an address (https://...)." in capsys.readouterr().err
     assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("--scheduler", "", "'' is no address of a scheduler"),
-        ("--scheduler", "tcp://127.0.0.1", "is no address of a scheduler"),
-        ("--scheduler", "word", "is no address of a scheduler"),
+        ("--scheduler", "", "'' is not an address of a scheduler"),
+        ("--scheduler", "tcp://127.0.0.1", "is not an address of a scheduler"),
+        ("--scheduler", "word", "is not an address of a scheduler"),
         ("--jobs", "0", "is not in the range"),
-        ("--scale", "nan", "is no scale"),
-        ("--timeout", "nan", "nan is no finite number"),
+        ("--scale", "nan", "is not a scale"),
+        ("--timeout", "nan", "nan is not a finite number"),
         ("--due", "tomorrow", "'tomorrow'"),
         ("--due-notebooks", "9", "there is no notebook '9'"),
         ("--roster-columns", "", "'' says of no column what it is"),

@@ -98,7 +98,7 @@ def test_equal_statements_get_the_same_reason_wherever_they_stand(say_of: Say) -
     [
         # What it reads has been changed before.
         ("dW2", "dhpreact = (1 - h.pow_(2)) * dh\ndW2 = h.T @ dlogits"),
-        # Nowhere is it right, so it is no size of the notebook's.
+        # Nowhere is it right, so it is not a size of the notebook's.
         ("dh", "if dlogits.ndim == 3:\n    dh = dlogits @ W2.T"),
     ],
 )

@@ -249,7 +249,7 @@ def test_what_a_line_may_be_meant_as(source: str, kind: Kind, text: str) -> None
 @pytest.mark.parametrize(
     ("source", "text"),
     [
-        # a function is no value
+        # a function is not a value
         ("db = torch.tanh(h)", "db = torch"),
         ("dh = W2.t()", "dh = W2()"),
         ("dhpreact = tanh(1)", "dhpreact = h(1)"),
@@ -266,7 +266,7 @@ def test_what_a_line_may_be_meant_as(source: str, kind: Kind, text: str) -> None
         ("dh = h // 2", "dh = h"),
         ("dh = h & mask", "dh = h"),
         ("dh = +h", "dh = h"),
-        # a gradient is not added to itself, what is no start is not zeroed
+        # a gradient is not added to itself, what is not a start is not zeroed
         ("dhpreact = h", "dhpreact = (h + dhpreact)"),
         ("dhpreact = h * h", "dhpreact = torch.zeros_like(h) * h"),
         # no tensor, nothing missing

@@ -93,7 +93,7 @@ ONES = {"dh": torch.ones(2)}
 
 
 BROKEN = {
-    "no blob": b"garbage that is no safetensors blob",
+    "no blob": b"garbage that is not a safetensors blob",
     "more runs": pack_results([Result(ONES, {}, ())] * 9),
     "half": pack_results([Result(ONES, {}, ())] * 5)[:-1],
     "all zero": b"\0" * 64,

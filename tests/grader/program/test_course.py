@@ -73,7 +73,7 @@ SECOND = COURSE[COURSE.index("[[exercise]]") :]
 TROUBLES = {
     "no TOML": (with_line('"Norms"', "Norms"), " is not TOML: Invalid value (at line 1, "),
     "an unfinished TOML": ('title = "', " is not TOML: "),
-    "an unknown key": (f"language = 3\n{COURSE}", ": `language` is no key of a course"),
+    "an unknown key": (f"language = 3\n{COURSE}", ": `language` is not a key of a course"),
     "no title": (with_line('title = "Norms"\n', ""), ": `title` has to be a text"),
     "no exercise": ('title = "x"', ": `exercise` has to be one table `[[exercise]]` or more."),
     "no table": (
@@ -82,7 +82,7 @@ TROUBLES = {
     ),
     "an unknown key of an exercise": (
         f"{COURSE}size = 3\n",
-        ", exercise 1: `size` is no key of an exercise: it has id, notebook, forward",
+        ", exercise 1: `size` is not a key of an exercise: it has id, notebook, forward",
     ),
     "a missing key": (
         with_line('id = "n1"\n', ""),

@@ -128,7 +128,7 @@ def test_every_local_vjp_composes_to_the_gradient() -> None:
 
 
 def masked(x: Annotated[Tensor, "n, n"]) -> Tensor:
-    """A mask of ones and zeros is no part of what autograd follows; nor is what is detached."""
+    """A mask of ones and zeros is not part of what autograd follows; nor is what is detached."""
     mask = torch.ones(x.shape[0], x.shape[0], dtype=x.dtype).tril()
     largest = x.max().detach()
     shown = mask * (x - largest)

@@ -13,7 +13,7 @@ Row = Annotated[Tensor, "n, width"]
 
 
 def centred(x: Row) -> Tensor:
-    """A docstring is no step."""
+    """A docstring is not a step."""
     mean = x.mean(0, keepdim=True)
     # a comment between two steps
     difference = x - mean

@@ -183,5 +183,5 @@ def blank() -> Report:
 
 @pytest.fixture
 def ungraded() -> Ungraded:
-    """A file that is no notebook."""
+    """A file that is not a notebook."""
     return Ungraded(Path("no\udcff.ipynb"), "There is no file no\udcff.ipynb & <nothing> else.")

@@ -15,7 +15,7 @@ def strict(text: str) -> Any:
     """Parse as a strict reader would: no NaN, no infinity, no half surrogate pair."""
 
     def refuse(constant: str) -> None:
-        raise AssertionError(f"{constant} is no JSON")
+        raise AssertionError(f"{constant} is not JSON")
 
     document = json.loads(text, parse_constant=refuse)
     json.dumps(document, ensure_ascii=False).encode("utf-8")

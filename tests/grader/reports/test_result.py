@@ -83,7 +83,7 @@ def test_a_gradient_that_is_finished_elsewhere_is_found(source: str, outcome: Ou
     )
 
 
-@pytest.mark.parametrize("source", ["print(dC)", "print(tools)", "dC2 = 1", "this is no Python"])
+@pytest.mark.parametrize("source", ["print(dC)", "print(tools)", "dC2 = 1", "this is not Python"])
 @pytest.mark.parametrize("said", ["", UNDEFINED])
 def test_what_is_not_there_is_not_named(source: str, said: str) -> None:
     assert note(source, said) == said
@@ -105,7 +105,7 @@ def test_of_what_an_answer_assigns_no_other_cell_is_named(answer: str, said: str
     [
         ("dQ", "q", "`q` belongs to ex5. Here it is `Q`."),
         ("dK", "dq", "`dq` belongs to ex5. Here it is `dQ`."),
-        # What is being written is no answer to what it could be made of.
+        # What is being written is not an answer to what it could be made of.
         ("dV", "dv", "`dv` belongs to ex5, and ex5f does not have it."),
         ("dP", "pattern", "`pattern` belongs to ex5, and ex5f does not have it."),
         ("dproducts", "K", "`K` belongs to ex5f. Here it is `k`."),

@@ -1,4 +1,4 @@
-"""Frames: what is written is read, and what is no frame is an error."""
+"""Frames: what is written is read, and what is not a frame is an error."""
 
 from __future__ import annotations
 

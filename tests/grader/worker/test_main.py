@@ -117,7 +117,7 @@ def test_an_answer_does_not_reach_the_judges_pipes(process: Process, source: str
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"\x01"], ids=["nothing", "half"])
 def test_requests_end_with_standard_input(sent: bytes) -> None:
-    """Half a frame is no request."""
+    """Half a frame is not a request."""
     with started() as process:
         process.stdin.write(sent)
         process.stdin.close()

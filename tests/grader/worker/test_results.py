@@ -152,7 +152,7 @@ WHOLE = blob(ONE)
 NO_RUNS: dict[str, bytes] = {
     "nothing": b"",
     "a byte": b"\x00",
-    "no blob": b"garbage that is no safetensors blob",
+    "no blob": b"garbage that is not a safetensors blob",
     "all ones": b"\xff" * 64,
     "half": WHOLE[: len(WHOLE) // 2],
     "all but one byte": WHOLE[:-1],

@@ -207,7 +207,7 @@ def test_a_list_that_was_asked_for_and_cannot_be_used_is_an_error(
 
 
 def make_trouble(kind: str, path: Path) -> None:
-    """Put at `path` something that is no list of names."""
+    """Put at `path` something that is not a list of names."""
     match kind:
         case "missing":
             pass

@@ -35,7 +35,7 @@ _SYMBOLS = {
     "times": "×",
     "to": "→",
 }
-"""What is no Greek letter, as far as a hint may need it."""
+"""What is not a Greek letter, as far as a hint may need it."""
 
 _SIZES = "(?:big|Big|bigg|Bigg)[lrm]?|left|right|displaystyle|limits"
 _SUPERSCRIPTS = str.maketrans("0123456789-+n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ")

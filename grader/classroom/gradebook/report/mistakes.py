@@ -220,7 +220,7 @@ def names_author(text: str, author: Student) -> bool:
 
 @lru_cache(maxsize=10_000)
 def without_comments(code: str) -> str:
-    """The code without comments; where it is no Python, without what follows a `#`."""
+    """The code without comments; where it is not Python, without what follows a `#`."""
     cuts: dict[int, int] = {}
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):

@@ -86,7 +86,7 @@ def test_each_column(tmp_path: Path) -> None:
         ("ada,02,,nan,,,,", "points is 'nan'"),
         ("ada,02,,1e-999999999,,,,", "points is '1e-999999999'"),
         ("ada,02,,,maybe,,,", "excused is 'maybe', but has to be yes or no"),
-        ("ada,02,,,,soon,,", "'soon' is no time"),
+        ("ada,02,,,,soon,,", "'soon' is not a time"),
         ("ada,02,dz,,,2026-12-01,,", "due cannot be said of one gradient"),
         ("ada,02,,,,,,", "it changes nothing"),
         ("ada,02,,1,yes,,,", "points and excused contradict each other"),

@@ -35,7 +35,9 @@ def test_what_a_point_of_three_becomes(
 
 @pytest.mark.parametrize("text", ["", "0", "-3", "nan", "inf", "1e9", "1e-999999999", "moodle"])
 def test_no_scale(text: str) -> None:
-    with pytest.raises(ValueError, match="is no scale: write platform, none, or a number above 0"):
+    with pytest.raises(
+        ValueError, match="is not a scale: write platform, none, or a number above 0"
+    ):
         read_scale(text)
 
 

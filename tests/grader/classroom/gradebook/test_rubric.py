@@ -145,5 +145,5 @@ def test_says_when_there_is_no_file(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="has no pipes among its files")
 def test_waits_for_no_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UnusableRubric, match=r"pipe cannot be used: it is no file\."):
+    with pytest.raises(UnusableRubric, match=r"pipe cannot be used: it is not a file\."):
         read_rubric(tmp_path / "pipe", COURSE)

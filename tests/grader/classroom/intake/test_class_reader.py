@@ -70,7 +70,7 @@ def test_two_of_one_name_and_one_of_them_in_the_list(tmp_path: Path) -> None:
         "Ada Lovelace_2_assignsubmission_file/x.ipynb",
     )
     found = read_class(folder, COURSE, roster(tmp_path, "1,Ada Lovelace\n"))
-    assert ids(found) == ["1", "1~2", "2"]  # the number 1 of Moodle is no id of the list's
+    assert ids(found) == ["1", "1~2", "2"]  # the number 1 of Moodle is not an id of the list's
     assert set(by_file(found).values()) == {"1~2", "2"}
 
 

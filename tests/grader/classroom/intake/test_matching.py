@@ -101,7 +101,7 @@ def test_in_a_worksheet_of_moodle(tmp_path: Path, submitter: Submitter, expected
         (Submitter("101", canvas="101", name="lovelaceada"), by_name("ada")),
         (Submitter("101", canvas="101", name="vanderbergcy"), by_name("cy")),
         (Submitter("101", canvas="101", name="turingalfred"), Match()),
-        # a name that is no line's: in other words, in another order, squeezed together
+        # a name that is not a line's: in other words, in another order, squeezed together
         (Submitter("101", canvas="101", name="murraygrace"), Match("101")),
         (Submitter("103", canvas="103", name="vanderbergbo"), Match("103")),
         (Submitter("103", canvas="103", name="bergbovander"), Match("103")),

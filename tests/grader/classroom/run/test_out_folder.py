@@ -77,7 +77,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
 
 
 def test_how_the_graded_folder_was_laid_out(tmp_path: Path) -> None:
-    with pytest.raises(UnfitFolder, match="is no gradebook"):
+    with pytest.raises(UnfitFolder, match="is not a gradebook"):
         convention_of(tmp_path)
     journal(tmp_path / RESULTS, [], "moodle")
     assert convention_of(tmp_path) == "moodle"

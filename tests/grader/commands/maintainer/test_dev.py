@@ -33,7 +33,7 @@ def test_errors_of_the_command_are_sentences(
 ) -> None:
     monkeypatch.chdir(project)
     assert cli.main(["dev", "repoint", "gitlab.com/a/b"]) == exit_codes.NOT_PASSED
-    assert capsys.readouterr().err.startswith("`gitlab.com/a/b` is no repository on GitHub")
+    assert capsys.readouterr().err.startswith("`gitlab.com/a/b` is not a repository on GitHub")
 
 
 @pytest.mark.parametrize("command", [["verify"], ["mark", "--out", "marked"]])

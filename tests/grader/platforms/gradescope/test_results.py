@@ -158,7 +158,7 @@ def test_the_rubric_says_what_a_gradient_is_worth() -> None:
     found = results(every_outcome(), rubric=rubric)
     assert [test["score"] for test in found["tests"]] == [3.3, 1, 0, 0, 0, 0]
     assert [test["max_score"] for test in found["tests"]] == [3.3, 2, 0, 2, 2, 2]
-    # half a point is no pass, and nothing of nothing is none
+    # half a point is not a pass, and nothing of nothing is none
     assert [test["status"] for test in found["tests"]][:3] == ["passed", "failed", "failed"]
     assert found["score"] == 4.25  # 4.3, rounded as in the gradebook
     assert rubric.most(BATCHNORM) == Fraction(45, 4)

@@ -39,36 +39,36 @@ GIVEN = {
     **{"math": math, "torch": torch, "F": F},
     **dict.fromkeys(NOTEBOOK_FUNCTIONS, _show_nothing),
 }
-"""What a notebook has beside its tensors."""
+"""The names that a notebook defines beside its tensors."""
 
 LEAST_SECONDS = 1e-3
-"""What an alarm is set to when no time is left; 0 would be none."""
+"""The alarm's setting when no time is left, because 0 would switch the alarm off."""
 
 LONGEST_LOOK_SECONDS = 2.0
 """How long reading one value may take; it takes microseconds."""
 
 LARGEST_VALUE = 2**23
-"""Bytes one value may have; the largest right one, of a training, has some millions."""
+"""The most bytes of one value; the largest right one, from a training, has a few millions."""
 
 LARGER_VALUE = 2**21
-"""Bytes that one of more numbers than its tensor has may have: it is wrong, and many may be."""
+"""The most bytes of a value that has more numbers than its tensor, and so is wrong anyway."""
 
 REPORTED_DTYPES = frozenset(
     {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool}
     | {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}
 )
-"""What a tensor's values are sent back as; of any other only the name is, for it is wrong."""
+"""Values of these dtypes are sent back; of any other, only its name is, because it is wrong."""
 
 
 NOTHING = Result({}, {}, ())
-"""Of a brief run that gives no gradient: there are many, and no value says all."""
+"""The result of a brief run without a gradient; there are many of these runs."""
 
 WantedValues = tuple[dict[str, Tensor], dict[str, str]]
-"""The values that can be sent back, and what the others are."""
+"""The values that can be sent back, and the types of the others."""
 
 
 class TimeLimit(BaseException):
-    """Raised in the middle of a statement that runs too long; no `except Exception` stops it."""
+    """Interrupts a statement that runs too long; an `except Exception` cannot catch it."""
 
 
 class OutOfTime(BaseException):
@@ -76,26 +76,26 @@ class OutOfTime(BaseException):
 
 
 class _Loop(asyncio.BaseEventLoop):
-    """A loop for a top-level `await`: it waits for the clock alone, as a sandbox has no sockets."""
+    """An event loop for a top-level `await`; it only waits, because a sandbox has no sockets."""
 
     def __init__(self) -> None:
         super().__init__()
         self._selector = SimpleNamespace(select=lambda seconds: time.sleep(seconds or 0))
 
     def _process_events(self, _: object) -> None:
-        """There are none."""
+        """Do nothing, because there are no events."""
 
     def _write_to_self(self) -> None:
-        """Nothing has to wake a loop that has the only thread."""
+        """Do nothing, because no other thread could be waiting."""
 
 
 class Executor:
-    """Runs statements of one answer, each within its limits, and reads values that they leave."""
+    """Runs the statements of one answer within their limits, and reads the values they leave."""
 
     given: Mapping[str, Any] = GIVEN
     precision: Callable[[], AbstractContextManager[None]] = staticmethod(double_precision)
     caught: tuple[type[BaseException], ...] = (BaseException,)
-    """What a statement may raise: `SystemExit` and `KeyboardInterrupt` too are a student's."""
+    """What a statement may raise; `SystemExit` and `KeyboardInterrupt` may also be a student's."""
 
     def __init__(
         self, limits: Limits, known: Iterable[Problem], deadly: Mapping[int, str], until: float
@@ -109,7 +109,7 @@ class Executor:
         }
 
     def forecast(self, statement: Statement) -> Problem | None:
-        """A problem that this statement had before and would have again."""
+        """Return the problem that this statement had before, and would have again."""
         if statement.number in self.deadly:
             how = self.deadly[statement.number]
             return Problem(statement.number, "Gone", how, statement.cell, statement.line)
@@ -118,7 +118,7 @@ class Executor:
         return next((self.slow[n] for n, _, _ in statement.inside if n in self.slow), None)
 
     def set_alarm(self, seconds: float) -> None:
-        """Have `TimeLimit` raised after so many seconds; 0 for never."""
+        """Raise `TimeLimit` after this many seconds, or never if it is 0."""
         # Windows has no such timer: there the judge ends a worker that hangs.
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -126,7 +126,7 @@ class Executor:
     def execute(
         self, statement: Statement, namespace: dict[str, Any], code: CodeType
     ) -> Problem | None:
-        """Run a statement by its code, marked or not; what kept it from its end, if anything."""
+        """Run a statement's code, marked or not; return what kept it from its end, if anything."""
         try:
             try:
                 left = self.until - time.monotonic()
@@ -147,7 +147,7 @@ class Executor:
         return None
 
     def read_values(self, namespace: Mapping[str, Any], want: Iterable[str]) -> WantedValues:
-        """What stands under the wanted names, as it can be sent back."""
+        """Read the values of the wanted names, in a form that can be sent back."""
         tensors: dict[str, Tensor] = {}
         types: dict[str, str] = {}
         for name in [name for name in want if name in namespace]:
@@ -173,7 +173,7 @@ class Executor:
 
 
 def find_too_large(tensors: Mapping[str, Tensor], given: Group) -> list[str]:
-    """The values that are too much larger than their tensors to be sent."""
+    """Name the values that are larger than their tensors by too much to be sent."""
 
     def fits(name: str, value: Tensor) -> bool:
         tensor = given.get(name[1:])
@@ -185,13 +185,13 @@ def find_too_large(tensors: Mapping[str, Tensor], given: Group) -> list[str]:
 
 
 def is_in_shape(name: str, value: Tensor, given: Group) -> bool:
-    """False for what cannot be a gradient: it has another shape than its tensor."""
+    """Say whether a value can be a gradient, which has the shape of its tensor."""
     tensor = given.get(name[1:])
     return not isinstance(tensor, Tensor) or value.shape == tensor.shape
 
 
 def interrupt(_: int, __: FrameType | None) -> None:
-    """The handler of an alarm."""
+    """Handle an alarm."""
     raise TimeLimit
 
 
@@ -207,7 +207,7 @@ def _describe(statement: Statement, error: BaseException) -> Problem:
 
 
 def _own_words(error: BaseException) -> str:
-    """The first line of an exception's message, if its own `__str__` lets us have it."""
+    """Return the first line of an exception's message, unless its own `__str__` fails."""
     try:
         words = str(error).strip()
     except BaseException as trouble:
@@ -216,7 +216,7 @@ def _own_words(error: BaseException) -> str:
 
 
 def _lines_in_answer(error: BaseException) -> list[tuple[str, int]]:
-    """Cell and line of each of the answer's own frames in a traceback, outermost first."""
+    """List cell and line of each of the answer's own frames in a traceback, outermost first."""
     return [
         (frame.f_code.co_filename.removeprefix("<answer ").removesuffix(">"), line)
         for frame, line in traceback.walk_tb(error.__traceback__)
@@ -225,14 +225,14 @@ def _lines_in_answer(error: BaseException) -> list[tuple[str, int]]:
 
 
 def kind_of(value: object) -> str:
-    """What a value is that is not sent back: its type; of a tensor its dtype and shape."""
+    """Describe a value that is not sent back by its type or, for a tensor, its dtype and shape."""
     if type(value) is not Tensor:
         return type(value).__name__
     return f"tensor of dtype {value.dtype} and shape {tuple(value.shape)}"
 
 
 def _is_plain(value: Tensor) -> bool:
-    """True for a tensor that is dense memory, of a sensible size and dtype, as nearly all are."""
+    """Say whether a tensor is dense memory of a sensible size and dtype, as nearly all are."""
     try:
         return (
             value.layout is torch.strided
@@ -249,13 +249,13 @@ def _is_plain(value: Tensor) -> bool:
 
 
 def _fits(value: Tensor) -> bool:
-    """False for a shape, a size or a storage without memory that cannot be sent."""
+    """Say whether a tensor's shape, size and storage allow it to be sent."""
     size, is_there = value.numel() * value.element_size(), value.untyped_storage().nbytes() > 0
     return can_be_sent(value.shape) and size <= LARGEST_VALUE and (is_there or size == 0)
 
 
 def _plain(value: Tensor) -> Tensor | None:
-    """A tensor as plain dense memory of its own; None if it cannot be had."""
+    """Copy a tensor into plain dense memory of its own, or return None if that is impossible."""
     try:
         dense = torch.Tensor.to_dense(value) if value.layout is not torch.strided else value
         if dense.dtype not in REPORTED_DTYPES or not _fits(dense):

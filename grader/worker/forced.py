@@ -1,19 +1,19 @@
-"""One forced run: every line of a hand-written backward pass is checked by itself, in one go.
+"""The forced run, which checks every line of a hand-written backward pass by itself, in one go.
 
 The whole answer runs once, in a namespace that hands out gradients (teacher forcing). Each
-statement has a *target*: the gradients that it writes; if there are none, those that what it writes
-goes into; else those that the next statement writes. While it runs, the name of a gradient stands
-for
+statement has a *target*: the gradients that it writes or, if it writes none, the gradients that
+depend on what it writes or, if there are none either, those that the next statement writes. While
+the statement runs, the name of a gradient means
 
-* its random upstream, which is *lent*, if it is handed down to the target and not written here;
+* its random upstream, which is *lent*, if it lies above the target and is not written here;
 * its true value, which is *given*, in a run for one gradient that was made from its siblings;
-* what the answer itself has made of it, its *own* value, otherwise.
+* otherwise the answer's *own* value of it.
 
-So what stands under a gradient's name in the end is what its own lines make of random upstreams. It
-is right if it is the VJP of them, whatever the lines above have come to.
+So in the end, the value of each gradient is what its own lines make of random upstreams. It is
+right if it is their VJP, whether or not the lines above are right.
 
-Objects count, not names: a helper that is a lent gradient's very tensor reads as the upstream, and
-memory that changes tells which gradient was written, whatever name stood there.
+Objects count, and not names: if a helper is the same tensor as a lent gradient, it reads as the
+upstream, and memory that changes tells which gradient was written, whatever its name was.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from grader.worker.results import Problem, Trace
 from grader.worker.terms import MARK
 
 MOST_TURNS = 4
-"""How often an answer is run again because it was seen to write more than its text shows."""
+"""How often an answer runs again because it wrote more than its text shows."""
 
 Execute = Callable[[Statement, dict[str, Any]], Problem | None]
-"""Runs a statement in a namespace; what kept it from its end, if anything did."""
+"""Runs a statement in a namespace, and returns what kept it from its end, if anything did."""
 
 
 # The namespace, and the memory that gradients lie in.
 
 
 class Memory:
-    """A tensor that stands for a gradient, lent or own, and how it was when last looked at."""
+    """The memory of a gradient, lent or own, with its content when it was last looked at."""
 
     def __init__(self, gradient: str, tensor: Tensor) -> None:
         self.gradient, self.tensor = gradient, tensor
@@ -51,9 +51,9 @@ class Memory:
         torch.equal(tensor, self.was)  # raises here, and not later, if it cannot be compared
 
     def changed(self, uncounted: bool) -> Tensor | None:
-        """How it was before it changed; None if it did not.
+        """Return the content from before a change, or None if there was none.
 
-        With `uncounted` its numbers are compared even if PyTorch has counted no change.
+        With `uncounted`, the numbers are compared even if PyTorch has counted no change.
         """
         if self.tensor._version == self.version and not uncounted:
             return None
@@ -64,7 +64,7 @@ class Memory:
         return before
 
     def holds(self, value: object) -> bool:
-        """True if a value lies in this memory."""
+        """Say whether a value lies in this memory."""
         if type(value) is not Tensor:
             return False
         try:
@@ -74,14 +74,14 @@ class Memory:
 
 
 class Names(dict[str, Any]):
-    """The answer's namespace: it lends `upstreams` in the place of gradients.
+    """The answer's namespace, which lends `upstreams` in place of gradients.
 
-    Python asks `__getitem__` of a namespace that is not a plain dict, for every name, in functions
-    too.
+    Because it is not a plain dict, Python calls its `__getitem__` for every name, in functions too.
 
-    `own` is what the answer has made of each gradient, `lent` what stands for an upstream now.
-    `reads`, `borrowed` and `bound` are what the statement at hand did: the names that it read as
-    the answer has them, the gradients that it was lent, the names that it assigned.
+    `own` has the answer's own value of each gradient, and `lent` the tensors that stand for an
+    upstream now. The others say what the current statement did: `reads` are the names that it read
+    in the answer's own version, `borrowed` the gradients that it was lent, and `bound` the names
+    that it assigned.
     """
 
     def __init__(self, values: Mapping[str, Any], upstreams: Mapping[str, Tensor]) -> None:
@@ -93,7 +93,7 @@ class Names(dict[str, Any]):
         self.begin(frozenset(), frozenset())
 
     def begin(self, lends: Set[str], writes: Set[str]) -> None:
-        """Get ready for a statement: the gradients that it is lent, the names that it writes."""
+        """Prepare for a statement, which is lent some gradients and writes some names."""
         self.lends, self.writes = lends, writes
         self.reads, self.borrowed, self.bound = set[str](), set[str](), set[str]()
 
@@ -114,7 +114,7 @@ class Names(dict[str, Any]):
         return dict.__getitem__(self, name) if value is None else value
 
     def get(self, name: str, default: Any = None) -> Any:
-        """As `globals().get` reads a name."""
+        """Return a name's value, as `globals().get` does."""
         return self[name] if name in self or name in self.lends else default
 
     def _lend(self, gradient: str) -> Tensor:
@@ -125,7 +125,7 @@ class Names(dict[str, Any]):
         return self.lent[gradient]
 
     def rebound(self, gradients: Sequence[str]) -> set[str]:
-        """The gradients that stand for another object than before, however that was done."""
+        """Find the gradients whose names mean another object than before, for whatever reason."""
         held = [*map(partial(dict.get, self), gradients)]
         is_known = bool(self.held) and not any(map(is_not, held, self.held))
         if is_known and self.bound.isdisjoint(gradients):
@@ -152,11 +152,11 @@ class Names(dict[str, Any]):
 def find_lends(
     lines: Sequence[Line], writes: Mapping[int, Set[str]], above: Mapping[str, Set[str]]
 ) -> dict[int, frozenset[str]]:
-    """The gradients that each statement is lent, by its number: those above its target.
+    """Find the gradients that each statement is lent, by its number: those above its target.
 
     Args:
         lines: the statements, in the order of the text.
-        writes: the names that each one writes.
+        writes: the names that each statement writes.
         above: for each gradient, those between its tensor and the loss.
     """
     gradients, following = frozenset(above), frozenset[str]()
@@ -183,7 +183,8 @@ class ForcedRun:
     """A run of statements in a namespace that hands out gradients.
 
     After `run`, `values` holds what each gradient's own lines have made of the upstreams,
-    `problems` what kept statements from their end, and `unshown` the writes that were news.
+    `problems` says what kept statements from their end, and `unshown` lists the writes that the
+    text does not show.
     """
 
     def __init__(
@@ -209,7 +210,7 @@ class ForcedRun:
         self._ordered = tuple(gradients)
 
     def run(self, statements: Iterable[Statement], execute: Execute) -> None:
-        """Run the statements, one after the other; one that raises does not keep the next back."""
+        """Run the statements one after the other, even if one of them raises."""
         dict.__setitem__(self.names, MARK, self._at)
         for statement in statements:
             self._at(statement.number)
@@ -224,7 +225,7 @@ class ForcedRun:
         }
 
     def trace(self, assigned: Mapping[str, Tensor]) -> Trace:
-        """What was seen, as it is sent back; `assigned` are the values of it that can be."""
+        """Return the trace to be sent back, with those `assigned` values that can be sent."""
         lent, siblings, spoilt = (
             {g: frozenset(made[g]) for g in self.gradients if made.get(g)}
             for made in (self.lent, self.siblings, self.spoilt)
@@ -233,7 +234,7 @@ class ForcedRun:
         return Trace(lent, siblings, spoilt, assigned, spoiling, frozenset(self.unshown))
 
     def _at(self, number: int | None) -> None:
-        """A statement begins, and the one before has ended: blocks call this as `MARK`."""
+        """Note that a statement begins and the one before has ended. Blocks call this as `MARK`."""
         if self._number is not None:
             self._look_at(self._number)
         self._number = number
@@ -241,7 +242,7 @@ class ForcedRun:
             self.names.begin(self.lends[number], self.writes[number])
 
     def _look_at(self, number: int) -> None:
-        """Take down what a statement has done that just ran."""
+        """Record what the statement did that has just run."""
         names = self.names
         bound = names.rebound(self._ordered)
         wrote = bound | names.bound | self.writes[number]
@@ -262,10 +263,11 @@ class ForcedRun:
     def _find_writer(
         self, number: int, memory: Memory, before: Tensor, wrote: Set[str], assigned: Set[str]
     ) -> None:
-        """A gradient's memory has changed, though the statement does not assign that gradient.
+        """Record a change in the memory of a gradient that the statement does not assign.
 
-        It was spoilt if it lies there with one that is written, or if the statement is there to
-        assign others: `dY = dX.mul_(z)`. Otherwise the statement writes it after all.
+        The gradient was spoilt if it shares its memory with one that the statement writes, or if
+        the statement's purpose is to assign others, as in `dY = dX.mul_(z)`. Otherwise the
+        statement writes this gradient after all.
         """
         names, g, tensor = self.names, memory.gradient, memory.tensor
         own = names.own.get(g)
@@ -282,7 +284,7 @@ class ForcedRun:
             del names.lent[g]  # other statements are lent a fresh one
 
     def _take_down_reads(self, wrote: Set[str]) -> None:
-        """What was written is made from all that the statement read, and what that is made from."""
+        """Record that what was written depends on all that the statement read, and its sources."""
         names = self.names
         siblings = (names.reads & self.gradients) - wrote
         for made, direct in ((self.lent, names.borrowed), (self.siblings, siblings)):

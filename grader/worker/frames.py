@@ -9,24 +9,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 SIZES = struct.Struct("<IQ")
-"""How a frame begins: with the bytes of its head and those of its body."""
+"""A frame begins with the lengths of its head and of its body, in bytes."""
 
 BROKEN_OFF = "the stream ended inside a frame"
 
 Read = Callable[[memoryview], int | None]
-"""Reads some bytes into memory and says how many; none where the stream has ended."""
+"""Reads some bytes into memory and returns how many; 0 means that the stream has ended."""
 
 Write = Callable[[memoryview], int | None]
-"""Writes some bytes and says how many."""
+"""Writes some bytes and returns how many."""
 
 
 @dataclass(slots=True)
 class Reply:
-    """What came of a request.
+    """The reply to a request.
 
-    `blob` are the results of its runs (see `grader.worker.results`), of all or of the first ones;
-    none if it is empty. `deadly` are the statements that ended or hung the process they ran in,
-    with what came of it. `incidents` are sentences for a human.
+    `blob` has the results of its runs (see `grader.worker.results`), or of the first of them; it is
+    empty if there are none. `deadly` maps each statement that ended or hung its process to how it
+    did. `incidents` are sentences for a human.
     """
 
     blob: bytes | memoryview = b""
@@ -34,12 +34,12 @@ class Reply:
     incidents: list[str] = field(default_factory=list)
 
     def pack(self) -> tuple[bytes, bytes | memoryview]:
-        """The head and the body of a frame."""
+        """Return the head and the body of a frame."""
         return json.dumps([[*self.deadly.items()], self.incidents]).encode(), self.blob
 
     @classmethod
     def unpack(cls, head: memoryview, body: memoryview) -> Reply:
-        """The inverse of `pack`."""
+        """Invert `pack`."""
         deadly, incidents = json.loads(bytes(head))
         return cls(body, {int(n): str(how) for n, how in deadly}, [str(one) for one in incidents])
 
@@ -55,11 +55,11 @@ def write_frame(write: Write, head: bytes, body: bytes | memoryview = b"") -> No
 
 
 def read_frame(read: Read, largest: int) -> tuple[memoryview, memoryview] | None:
-    """The next head and body; None where the stream ends before they begin.
+    """Read the next head and body, or return None if the stream ends before they begin.
 
     Args:
-        read: where the bytes come from.
-        largest: bytes that both together may have.
+        read: the source of the bytes.
+        largest: the most bytes that both may have together.
 
     Raises:
         ValueError: the stream ends inside the frame, or it is too large.
@@ -77,10 +77,10 @@ def read_frame(read: Read, largest: int) -> tuple[memoryview, memoryview] | None
 
 
 def _fresh_memory(length: int) -> memoryview:
-    """So many bytes that go back to the system with the last view of them.
+    """Allocate bytes that go back to the system together with their last view.
 
-    What a process frees otherwise stays in its memory until it is used again, and a child inherits
-    all of it: students' code and values must not stay in a process that forks.
+    Memory that is freed in the ordinary way stays in the process until it is used again, and a
+    child would inherit it. But students' code and values must not stay in a process that forks.
     """
     size = max(length, 1)
     if not hasattr(mmap, "MAP_PRIVATE"):
@@ -92,7 +92,7 @@ def _fresh_memory(length: int) -> memoryview:
 
 
 def _fill(read: Read, view: memoryview) -> bool:
-    """Read until the memory is full; False where the stream has ended before."""
+    """Read until the memory is full, or return False if the stream ends before."""
     position = 0
     while position < len(view):
         with view[position:] as rest:

@@ -1,4 +1,4 @@
-"""The job: an answer's statements, the values to run them on, and the runs to make of them."""
+"""The job: an answer's statements, the values to run them on, and the runs to make."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from grader.worker.results import Made, Problem, fields_of
 from grader.worker.terms import Limits
 
 Group = Mapping[str, Tensor | float]
-"""Some of the names that statements find: tensors, and plain numbers such as sizes."""
+"""Names that statements find, with their values: tensors, and plain numbers such as sizes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """The groups that many jobs run on; a worker gets them once and knows them by `key`."""
+    """The groups that many jobs run on. A worker gets them once and remembers them by `key`."""
 
     key: str
     groups: Mapping[str, Group]
@@ -38,9 +38,9 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One statement, at any depth: its number, where it stands, the names in its text.
+    """One statement, at any depth, with its number, its place and the names in its text.
 
-    Of a compound statement `reads` and `writes` are those of its own line, not of its blocks.
+    For a compound statement, `reads` and `writes` are those of its own line, without its blocks.
     """
 
     number: int
@@ -52,9 +52,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Statement:
-    """A statement of the outermost level, with `lines` for itself and for those inside it.
+    """A statement at top level, with `lines` for itself and for the statements inside it.
 
-    `marked` is its code with a call of `MARK` before each statement inside a block.
+    `marked` is its code, with a call of `MARK` before each statement inside a block.
     """
 
     cell: str
@@ -64,36 +64,36 @@ class Statement:
 
     @property
     def number(self) -> int:
-        """Its number."""
+        """The number of the statement."""
         return self.lines[0].number
 
     @property
     def line(self) -> int:
-        """The line of its cell in which it begins."""
+        """The line of the cell in which the statement begins."""
         return self.lines[0].first
 
     @property
     def inside(self) -> tuple[tuple[int, int, int], ...]:
-        """Number, first and last line of each statement in it, itself first."""
+        """Number, first and last line of the statement and then of each one inside it."""
         return tuple((line.number, line.first, line.last) for line in self.lines)
 
     def innermost(self, line: int) -> int:
-        """The number of the innermost statement that stands on a line."""
+        """Find the number of the innermost statement on a line."""
         on_line = [one.number for one in self.lines if one.first <= line <= one.last]
         return on_line[-1] if on_line else self.number
 
 
 @dataclass(frozen=True, slots=True)
 class JobRun:
-    """One run: which statements on which values, and the gradients wanted from it.
+    """One run: which statements to run on which values, and which gradients to return.
 
-    `groups` name groups of values, later ones over earlier ones; `statements` are indices into
-    those of the job. A run with `upstreams`, the name of a group, is forced. Then `given` may name
-    another group, of gradients that every statement reads as they are there.
+    `groups` names groups of values, of which later ones override earlier ones, and `statements` are
+    indices into those of the job. A run is forced if `upstreams` names a group of random upstreams.
+    Then `given` may name another group, of gradients that every statement reads as they are there.
 
-    A `brief` one ends where a statement raises, and says no more; if it gives nothing of its
-    tensor's shape, the same statements are not run briefly again. Of a value of that shape `some`
-    sends back only what `some_of` takes: to hand on all of it takes longer than to compute it.
+    A `brief` run ends when a statement raises. If it makes nothing of its tensor's shape, the same
+    statements are not run briefly again. With `some`, only what `some_of` takes of a value is sent
+    back, because sending all of it takes longer than computing it.
     """
 
     groups: tuple[str, ...]
@@ -108,13 +108,13 @@ class JobRun:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """What a worker does for one answer.
+    """The work that a worker does for one answer.
 
-    `values` is the key of the values that the runs name; `extra` are groups for this job alone.
-    `above` are, for each gradient, those that lie between its tensor and the loss: they are handed
-    down to it. With `uncounted`, the answer may change memory without PyTorch's counting it.
-    `known` are problems of statements that are not to be run again. One that `continues` may be
-    done by the process that did the answer's job before.
+    `values` is the key of the values that the runs name, and `extra` has groups for this job alone.
+    `above` maps each gradient to those between its tensor and the loss, which may be lent to it.
+    `uncounted` says that the answer may change memory in ways that PyTorch does not count. `known`
+    are problems of statements that must not run again. A job that `continues` may be done by the
+    process that did the answer's job before.
     """
 
     values: str
@@ -128,10 +128,10 @@ class Job:
     continues: bool = False
 
     def pack(self) -> tuple[bytes, bytes]:
-        """The head and the body of a frame: a worker reads no more than the head.
+        """Return the head and the body of a frame; a worker itself reads only the head.
 
-        Code travels as the judge's own Python has compiled it: the worker is the same Python, and
-        nothing ever travels so in the other direction.
+        Code travels as the judge's own Python has compiled it, because the worker is the same
+        Python. Nothing ever travels like this in the other direction.
         """
         limits = fields_of(self.limits)
         statements = [
@@ -163,7 +163,7 @@ class Job:
 
 
 def _pack_groups(groups: Mapping[str, Group]) -> tuple[dict[str, dict[str, float]], bytes]:
-    """The plain numbers of groups, and all their tensors."""
+    """Separate the plain numbers of groups from their tensors, which become one blob."""
     numbers: dict[str, dict[str, float]] = {group: {} for group in groups}
     tensors: dict[str, Tensor] = {}
     for group, values in groups.items():
@@ -177,7 +177,7 @@ def _pack_groups(groups: Mapping[str, Group]) -> tuple[dict[str, dict[str, float
 
 
 def _unpack_groups(numbers: dict[str, dict[str, Any]], tensors: bytes) -> dict[str, Group]:
-    """The inverse of `_pack_groups`."""
+    """Invert `_pack_groups`."""
     for place, value in safetensors.torch.load(tensors).items():
         group, _, name = place.partition("/")
         numbers[group][name] = value

@@ -1,15 +1,15 @@
 """The worker: a process of its own that runs students' statements on given values.
 
 It reads values and requests from standard input and answers each request on standard output.
-What comes from a student's code is one safetensors blob with JSON as its metadata; nothing is ever
-unpickled. Seeds and verdicts never come here; of references, what a wrong line reads, times a
-random number.
+The answer of a student's code is one safetensors blob with JSON as its metadata, and nothing is
+ever unpickled. Seeds and verdicts never come here. References do not either, except those that a
+wrong line reads, times a random number.
 
-Each request is run in a child of its own, forked from this process, which has torch imported
-already. The child says which statement it is about to run, so that whatever it dies of can be
-blamed on a statement; the request is then taken up again by another child that leaves this
-statement out. Edits of an answer, of which no verdict depends, may be run in the child that ran
-the answer: to fork another takes as long as to run a hundred of them.
+Each request runs in its own child, forked from this process, which has already imported torch.
+The child says which statement it is about to run, so that its death can be blamed on a statement.
+Then another child takes up the request and leaves this statement out. Edits of an answer, on which
+no verdict depends, may run in the child that ran the answer, because forking another child takes
+as long as running a hundred edits.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ for k in range(2):
     for j in range(2):
         t[i[k]] += x[k, j]
 """
-"""What answers call: most operators of PyTorch that a gradient is made with."""
+"""Calls of most PyTorch operators from which gradients are made."""
 
 
 def main() -> None:
@@ -100,10 +100,10 @@ def _answer(body: memoryview, limits: Limits, continues: bool, warm: Warm) -> Re
 
 
 def warm_up() -> None:
-    """Call common operators, at both precisions, as an answer would.
+    """Call common operators at both precisions, as an answer would.
 
-    Symbols are bound, kernels chosen and caches filled at the first call of each; a child would
-    begin every answer with that, and throw it away.
+    The first call of each binds symbols, chooses kernels and fills caches. Otherwise every child
+    would begin with that work, and then throw it away.
     """
     tensors = {"x": torch.eye(2) + 1, "i": torch.tensor([1, 0])}
     groups = {
@@ -123,7 +123,7 @@ def warm_up() -> None:
 
 
 def _take_over_pipes() -> tuple[FileIO, FileIO]:
-    """Keep the pipes to the judge for requests and replies: nothing else reads or prints there."""
+    """Reserve the pipes to the judge for requests and replies, so that no print goes there."""
     requests, replies = FileIO(os.dup(0), "rb"), FileIO(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):

@@ -1,4 +1,4 @@
-"""What a run leaves behind, and how it travels back to the judge."""
+"""The results of runs, and how they travel back to the judge."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ import torch
 from torch import Tensor
 
 REFUSED = "autograd is switched off while answers are checked"
-"""What an answer reads that reaches for autograd."""
+"""The message for an answer that tries to use autograd."""
 
 LONGEST_MESSAGE = 300
-"""Characters of an exception's own words that are reported."""
+"""How many characters of an exception's message are reported."""
 
 MOST_DIMENSIONS = 16
 
 MOST_NUMBERS = 2**23
-"""In one value; the largest right one, of a training, has some millions of bytes."""
+"""The most numbers in one value; the largest right one, from a training, has a million."""
 
 FEW_NUMBERS = 256
-"""How many numbers tell a value from others, unless these differ in a few places only."""
+"""How many numbers distinguish a value from others, unless they differ in only a few places."""
 
 MOST_NAMES = 10_000
-"""Names in what was seen of a run, all its statements together; an answer has some hundreds."""
+"""The most names in a trace, over all statements; an answer has some hundreds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a top-level statement did not run to its end, as it is reported.
+    """The reason why a top-level statement did not run to its end.
 
-    `kind` is an exception's type, or "TimeLimit", or "Gone" where it took its process with it.
-    `line` is the innermost line of the answer that ran, perhaps in a function; `inner` the number
-    of the statement at top level that called it.
+    `kind` is the type of an exception, or "TimeLimit", or "Gone" if the statement took its process
+    with it. `line` is the innermost line of the answer that ran, perhaps in a function, and `inner`
+    is the number of the top-level statement that called it.
     """
 
     statement: int
@@ -48,18 +48,18 @@ class Problem:
 
 
 Made = Mapping[str, frozenset[str]]
-"""Gradients, each with others that have to do with it."""
+"""Gradients, each with others that it depends on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """What a forced run shows of gradients beside their values.
+    """What a forced run shows about gradients, beside their values.
 
-    `lent` are the upstreams that each was made from, `siblings` the gradients that it was made from
-    as the answer has them. `spoilt` are those that another one's statements change, because they
-    share its memory, with these others; `assigned` are their values without that, `spoiling`
-    the statements that do it: number and gradient. So are `unshown`: writes that the answer's text
-    does not show.
+    `lent` names the upstreams that each gradient was made from, and `siblings` the gradients that
+    it was made from in the answer's own version. `spoilt` names gradients that share memory with
+    others, and are changed by the others' statements; `assigned` has their values without that
+    change. `spoiling` has the statements that change them, each a number and a gradient, and
+    `unshown` has writes that the answer's text does not show, in the same form.
     """
 
     lent: Made = field(default_factory=dict)
@@ -72,9 +72,9 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What stood under the wanted names after a run: tensors, or the types of what is none.
+    """The values of the wanted names after a run: tensors, or the types of other values.
 
-    A forced run has a `trace`.
+    The result of a forced run has a `trace`.
     """
 
     tensors: Mapping[str, Tensor]
@@ -84,10 +84,10 @@ class Result:
 
 
 def pack_results(results: Sequence[Result]) -> bytes:
-    """The results of some runs as one safetensors blob, which `unpack_results` reads.
+    """Pack the results of some runs into one safetensors blob, for `unpack_results` to read.
 
-    The blob's tensors are all values of a dtype one after the other: a request has some two hundred
-    values of a few numbers each, and a tensor costs more than what is in it.
+    The blob has one tensor for each dtype, with all values one after the other. A request has some
+    two hundred values of a few numbers each, so a tensor for each would cost more than its content.
     """
     values: dict[str, list[Tensor]] = {}
 
@@ -117,12 +117,12 @@ def pack_results(results: Sequence[Result]) -> bytes:
 
 
 def fields_of(one: Any) -> tuple[Any, ...]:
-    """A dataclass's fields. Not by `astuple`, which copies what is in them: that takes long."""
+    """Return a dataclass's fields; unlike `astuple`, this does not copy the values in them."""
     return tuple([getattr(one, name) for name in one.__slots__])
 
 
 def unpack_results(blob: bytes | memoryview, most: int) -> list[Result]:
-    """The inverse of `pack_results`, for a blob from a student's process: anything may be in it.
+    """Invert `pack_results`, for a blob from a student's process, which may contain anything.
 
     Raises:
         ValueError: it is not a blob of at most so many results.
@@ -178,7 +178,7 @@ def _trace(assigned: Mapping[str, Tensor], *seen: Sequence[Any]) -> Trace:
 
 
 def some_of(value: Tensor) -> Tensor:
-    """Numbers from all over a large value, about `FEW_NUMBERS` in a row; a small one as it is."""
+    """Take about `FEW_NUMBERS` numbers from all over a large value; a small one stays whole."""
     count = value.numel()
     if count <= FEW_NUMBERS:
         return value
@@ -190,9 +190,10 @@ def some_of(value: Tensor) -> Tensor:
 
 
 def can_be_sent(shape: Sequence[object]) -> bool:
-    """True for the shape of a value that travels back.
+    """Say whether a value of this shape may travel back.
 
-    An axis of length 0 hides how long the others are, along which the judge may sum.
+    An axis of length 0 counts as 1, because otherwise it would hide how long the others are, and
+    the judge may sum along those.
     """
     if len(shape) > MOST_DIMENSIONS or not all(type(s) is int and s >= 0 for s in shape):
         return False

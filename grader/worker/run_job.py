@@ -29,7 +29,7 @@ from grader.worker.job import Group, Job, JobRun, Line, Statement
 from grader.worker.results import Problem, Result, some_of
 
 SLOW_SECONDS = 1.0
-"""After so long, a statement that no gradient is made by is not run again."""
+"""A statement that takes longer and contributes to no gradient is not run again."""
 
 
 def run_job(
@@ -45,8 +45,8 @@ def run_job(
         job: statements and runs.
         groups: the values that the runs name.
         deadly: numbers of statements not to be run again, with what came of them.
-        started: told the number of each statement before it runs.
-        until: the time at which no more is run.
+        started: called with the number of each statement before it runs.
+        until: the time after which nothing more is run.
     """
     if hasattr(signal, "setitimer"):
         # An answer that listens itself is ended a little later, by a kill.
@@ -80,7 +80,7 @@ class JobRunner(Executor):
                     yield self.run(run, started)
 
     def run(self, run: JobRun, started: Callable[[int], None]) -> Result:
-        """One run's values and problems."""
+        """Make one run and return its values and problems."""
         if run.brief and run.statements in self.futile:
             return NOTHING
         forced = self._forced(run, started) if run.upstreams else None
@@ -119,7 +119,7 @@ class JobRunner(Executor):
         return problems
 
     def _forced(self, run: JobRun, started: Callable[[int], None]) -> ForcedRun:
-        """A forced run; once more where a statement was seen to write more than its text shows."""
+        """Make a forced run, and repeat it if a statement wrote more than its text shows."""
         statements = [self.job.statements[index] for index in run.statements]
         lines = [line for statement in statements for line in statement.lines]
         given = self.groups[run.given] if run.given else {}
@@ -162,7 +162,10 @@ class JobRunner(Executor):
     def _blocks_of_a_piece(
         self, statements: Sequence[Statement], lends: Mapping[int, Set[str]]
     ) -> dict[int, frozenset[str]]:
-        """What each statement with blocks writes that makes one gradient: nobody looks inside."""
+        """Map each compound statement that makes only one gradient to the names it writes.
+
+        Such a statement is run as a whole, because nothing inside it has to be told apart.
+        """
         found = {}
         for first, *inside in ([line.number for line in one.lines] for one in statements):
             if not inside or first in self.looked_into:
@@ -197,9 +200,9 @@ class JobRunner(Executor):
         return problem
 
     def _is_idle(self, statement: Statement) -> bool:
-        """True if no gradient is made from what the statement writes, through other lines either.
+        """Say whether no gradient depends on what the statement writes, directly or indirectly.
 
-        What is only printed then, `w = train()` and `print(w)`, is no reason to run it again.
+        A value that is only printed, as in `w = train()` and `print(w)`, needs no second run.
         """
         goes_in, before = self.gradients, frozenset[str]()
         while goes_in != before:
@@ -210,7 +213,7 @@ class JobRunner(Executor):
         return all(goes_in.isdisjoint(self.writes[line.number]) for line in statement.lines)
 
     def namespace(self, run: JobRun) -> dict[str, Any]:
-        """What an answer finds: the notebook's names, with tensors that no other run shares."""
+        """Make the notebook's names, as an answer finds them, with tensors of this run alone."""
         values: dict[str, Any] = {"__name__": "__main__", **self.given}
         for group in map(self.groups.__getitem__, run.groups):
             values |= {

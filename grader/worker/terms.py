@@ -7,13 +7,13 @@ from dataclasses import dataclass
 DYNAMIC_NAMES = frozenset(
     {"exec", "eval", "globals", "locals", "vars", "setattr", "delattr", "__import__", "compile"}
 )
-"""With one of these, what a statement does cannot be read off its text."""
+"""If a statement uses one of these, its text does not show what it does."""
 
 MARK = "<at>"
-"""The function that is called before each statement of a block that is recorded; no Python name."""
+"""The function that is called before each statement in a marked block; not a Python name."""
 
 HUNG = "did not end within"
-"""So begins what is said of a statement that had to be killed for the time it took."""
+"""The beginning of the message about a statement that was killed because it took too long."""
 
 NO_THREADS = (
     "Threads, pools and profilers do not run in the grader. Write the loop plainly, without them."
@@ -24,12 +24,12 @@ LARGEST_REQUEST = 2**30
 """Bytes."""
 
 MOST_VALUES = 8
-"""How many sets of values a worker keeps, the latest ones; the judge counts along."""
+"""How many sets of values a worker keeps, beginning with the latest; the judge counts too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an answer may use: seconds for a statement and for all, bytes of memory."""
+    """What an answer may use: seconds for each statement and for all of them, bytes of memory."""
 
     statement_seconds: float = 10.0
     total_seconds: float = 60.0

@@ -1,4 +1,4 @@
-"""Jobs of one answer: handed to a worker within the answer's time, read back as results."""
+"""Asking: an answer's jobs go to a worker, within the answer's time, and return as results."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from grader.worker.results import Made, Problem, Result, unpack_results
 from grader.worker.terms import HUNG
 
 LARGEST_METADATA = 2**20
-"""Bytes that are read of what describes the values of a reply; most have some ten thousand."""
+"""The most bytes of the description of a reply's values; most have about ten thousand."""
 
 UNREADABLE = Raised(
     "What came back from running this answer is not data that can be read.", by_limit=True
 )
 
 Results = list[Result | Raised]
-"""What came of each run; where one has no result, the reason stands in its place."""
+"""The result of each run, or the reason why it has none."""
 
 
 @lru_cache(maxsize=64)
 def handed_down(program: ForwardProgram, gradients: tuple[str, ...]) -> Made:
-    """For each gradient, those of the others that lie between its tensor and the loss."""
+    """Map each gradient to those of the others that lie between its tensor and the loss."""
     asked = frozenset(gradients)
     return {g: asked.intersection(f"d{s}" for s in program.descendants(g[1:])) for g in asked}
 
 
 class Allowance:
-    """The time of a notebook: what its answers and the edits of them may take together.
+    """The time that the answers of a notebook, and the edits of them, may take together.
 
-    However often a process dies or hangs meanwhile, nothing more is asked once it is over.
+    However often a process dies or hangs, nothing more is asked when the time is over.
     """
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -51,23 +51,23 @@ class Allowance:
 
     @property
     def left(self) -> float:
-        """Seconds; none or fewer when it is over."""
+        """The seconds that are left, at most 0 when the time is over."""
         return self._until - self._clock()
 
     def part(self, seconds: float) -> Allowance:
-        """So many seconds of it, or what is left."""
+        """Return an allowance of this many seconds, or of what is left."""
         return Allowance(min(seconds, self.left), self._clock)
 
     def end(self) -> None:
-        """Let it be over."""
+        """End the time now."""
         self._until = -math.inf
 
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """Runs one answer's statements; `flags` are what a human should know of them.
+    """Runs the statements of one answer, and collects as `flags` what a human should know.
 
-    `above` are, for each gradient, those that are handed down to it.
+    `above` maps each gradient to those between its tensor and the loss.
     """
 
     answer: Answer
@@ -82,7 +82,7 @@ class Worker:
     def ask(
         self, runs: Sequence[JobRun], extra: Mapping[str, Group] = {}, continues: bool = False
     ) -> Results:
-        """Make these runs in a process of their own, or one that `continues` with this answer."""
+        """Make these runs in a new process, or in one that `continues` with this answer."""
         if not any(run.statements for run in runs):
             return [Result({}, {}, ()) for _ in runs]
         limits = self.runner.limits
@@ -118,13 +118,13 @@ class Worker:
         return results + [missing] * (len(runs) - len(results))
 
     def with_script(self, script: Script) -> Worker:
-        """The same, with as much time left, for other statements of the answer."""
+        """Make another of these for other statements of the answer, with the same time left."""
         other = copy.copy(self)
         other.script, other.known = script, {}
         return other
 
     def place_of(self, number: int) -> Place | None:
-        """Where a statement stands; None for a number, from a student's process, of none."""
+        """Find the place of a statement, or None if the student's process named none of them."""
         written = self.script.written_as.get(number)
         return None if written is None else self.answer.places[written]
 
@@ -148,9 +148,9 @@ class Worker:
 
 
 def results_of(reply: Reply, runs: int) -> Results:
-    """The results of so many runs, or of the first ones; `UNREADABLE` if they cannot be read.
+    """Read the results of this many runs, or of the first ones; `UNREADABLE` if that fails.
 
-    Anything may be in what came from the student's process.
+    The reply comes from the student's process, so it may contain anything.
     """
     if not reply.blob:
         return []

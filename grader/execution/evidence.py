@@ -1,4 +1,4 @@
-"""Evidence: what a student's statements did, as data the judge can read."""
+"""Evidence: what a student's statements did, as data that the judge can read."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from grader.verdict import Flag, Place
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """What stood under a gradient's name when its statements had run.
+    """The value of a gradient's name after its statements have run.
 
-    Either a `tensor` (dense, detached, on the CPU), or the Python type of what stood there
-    instead, or nothing. `raised` is the exception of one of the gradient's own statements: a
-    value beside it is only half of what was meant. `interrupted` is the exception of another
-    statement that stands beside it, or that it needs: it may have kept the gradient's own from
-    running, or from what they read. `on_the_way` is that of one which it needs, again. `shape` is
-    the one that it had, where `as_cmp_takes_it` gave it another.
+    This is a `tensor` (dense, detached, on the CPU), or the Python type of another value, or
+    nothing. `raised` is the exception of one of the gradient's own statements, so a value beside it
+    is only half of what was meant. `interrupted` is the exception of another statement, beside
+    these or needed by them, that may have kept them from running or from what they read, and
+    `on_the_way` is that of a statement that is needed. `shape` is the original shape if
+    `as_cmp_takes_it` changed it.
     """
 
     tensor: Tensor | None = None
@@ -35,20 +35,20 @@ class Value:
     shape: tuple[int, ...] | None = None
 
     def agrees(self, reference: Tensor, floor: float) -> bool:
-        """True for a gradient that differs from the reference by no more than rounding."""
+        """Say whether the gradient differs from the reference only by rounding."""
         tensor = self.tensor
         return self.raised is None and tensor is not None and agrees(tensor, reference, floor)
 
     @property
     def is_placeholder(self) -> bool:
-        """True if nothing was put in the blank's place."""
+        """Say whether the blank was left as it was."""
         return self.raised is None and self.tensor is None and self.type_name in PLACEHOLDER_TYPES
 
 
 def as_cmp_takes_it(value: Tensor | None, shape: Sequence[int]) -> Tensor | None:
-    """A gradient in its tensor's shape, if the lecture's `cmp` could compare the two.
+    """Give a gradient its tensor's shape, if the lecture's `cmp` could compare the two.
 
-    It broadcasts: (64,) stands for (1, 64), and (1, 64) for 32 equal rows.
+    `cmp` broadcasts, so (64,) may stand for (1, 64), and (1, 64) for 32 equal rows.
     """
     if value is None or value.shape == shape:
         return value
@@ -65,21 +65,21 @@ PLACEHOLDER_TYPES = (None, "NoneType", "ellipsis")
 
 @dataclass(slots=True, eq=False)
 class Observed:
-    """Everything observed of one gradient; `observe` fills it in, and nobody changes it then.
+    """Everything that was observed of one gradient; only `observe` changes it.
 
-    `lecture` is its value on the float32 instance of the lecture's sizes, `hidden` those of the
-    whole answer on the hidden instances; `apart` is how far these are from autograd's at most,
-    relative to the largest number there. `local` are the values that its own statements gave from
-    random upstreams, one for each hidden instance, or for the first alone where no verdict
-    depends on them: for most right gradients.
+    `lecture` is its value on the float32 instance of the lecture's sizes, and `hidden` are the
+    values of the whole answer on the hidden instances. `apart` is their largest distance from
+    autograd's, relative to the largest number there. `local` are the values that the gradient's own
+    statements make of random upstreams, one for each hidden instance, or only for the first if no
+    verdict depends on them, which is so for most right gradients.
 
-    `reads` are the tensors whose gradients its statements read, `writes` those that its statements
-    assign as well. `channels` are those whose statements change this gradient too, because they
-    share its memory: then `as_assigned` are its local values without that. `siblings` are the other
-    gradients asked for that its statements use although none of them is handed down to it, as the
-    batch normalisation's `dbngain` in `dhprebn`: then `beside` are a wrong gradient's local values
-    with those given too, as they should be. `among_right` are its values with all that it reads as
-    it is for one random upstream of the loss; None if that was not run.
+    `reads` names the tensors whose gradients its statements read, and `writes` those that they also
+    assign. `channels` names tensors whose statements change this gradient too, because they share
+    its memory; then `as_assigned` are its local values without that change. `siblings` names other
+    gradients asked for that its statements use although they are not upstream of it, such as
+    `dbngain` in `dhprebn`; then `beside` are a wrong gradient's local values with right siblings.
+    `among_right` are its values if everything it reads is right for one random upstream of the
+    loss, or None if that was not run.
     """
 
     name: str
@@ -97,30 +97,30 @@ class Observed:
     place: Place | None = None
     offences: tuple[Flag, ...] = ()
     broken: Raised | None = None
-    """Why the answer cell that would assign this gradient is not Python."""
+    """The reason why the answer cell that would assign this gradient is not Python."""
     is_written: bool = False
-    """Whether some statement assigns or changes it, whatever came of that."""
+    """Whether any statement assigns or changes it, successfully or not."""
     code: tuple[ast.stmt, ...] = ()
-    """Its own statements, in order, with those that write it in vain."""
+    """Its own statements, in order, including those that write it in vain."""
     keep: frozenset[int] = frozenset()
-    """The numbers of the statements that make it."""
+    """The numbers of the statements that make the gradient."""
 
     def upstreams(self, readers: frozenset[str]) -> list[frozenset[str]]:
-        """The sets of upstreams that its line may be written for, likeliest first.
+        """List the sets of upstreams that the line may be written for, likeliest first.
 
-        Those that the statements read: a gradient that is written in fewer steps than the program
-        has reads a later one. `readers` are those of the program.
+        The likeliest are those that the statements read, because a gradient that skips steps of the
+        program reads a later gradient. `readers` are the readers in the program.
         """
         return list(dict.fromkeys((self.reads, self.reads - self.writes, readers)))
 
     @property
     def is_right(self) -> bool:
-        """True if the values of the whole answer are autograd's, but for rounding."""
+        """Say whether the values of the whole answer are autograd's, apart from rounding."""
         return self.apart <= FLOAT64_TOLERANCE
 
     @property
     def is_blank(self) -> bool:
-        """True if the student has not written this gradient yet."""
+        """Say whether the student has yet to write this gradient."""
         missing = self.is_written and any(value.type_name is None for value in self.hidden)
         return not missing and all(value.is_placeholder for value in self.hidden)
 
@@ -128,14 +128,14 @@ class Observed:
 def furthest(
     found: Iterable[tuple[str, Sequence[Value], Sequence[Tensor]]], references: References
 ) -> dict[str, float]:
-    """How far the values of each gradient are from the right ones, where they are furthest.
+    """Measure how far each gradient's values are from the right ones, at their worst.
 
-    Nearly all differ by no more than rounding: this is the quick way to leave only the others to
-    be looked at one by one. What raised, or has no value, is not among them.
+    Nearly all differ only by rounding, so this quickly leaves few to be looked at one by one.
+    Gradients that raised an error, or have no value, are left out.
 
     Args:
         found: gradients with the values found and the right ones, from the first hidden instance
-            on; of the values found there may be fewer.
+            on; there may be fewer values found than right ones.
     """
     looked_at, names = list[tuple[Tensor, Tensor, float]](), list[str]()
     for name, values, right in found:

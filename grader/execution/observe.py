@@ -1,9 +1,9 @@
 """Observing: an answer runs on every instance, as it is and forced.
 
-A job is handed to the worker: the lecture's run, a plain run on each hidden instance, a forced run
-on the first. The same process then makes the other forced runs, of what a verdict depends on. Two
-things are run again: what a line that raised may have kept from running, and a gradient that is
-wrong both ways, where all that it reads fits together.
+The worker gets one job: the lecture's run, a plain run on each hidden instance, and a forced run on
+the first. The same process then makes the other forced runs, of the lines on which a verdict
+depends. Two things run again: statements that an exception may have kept from running, and a
+gradient that is wrong both ways, this time with everything it reads in agreement.
 """
 
 from __future__ import annotations
@@ -39,22 +39,21 @@ def observe(
     offences: Sequence[tuple[int, Flag]],
     allowance: Allowance,
 ) -> tuple[list[Observed], Set[int], list[Flag]]:
-    """Run an answer; say what was seen of each gradient.
+    """Run an answer, and return what was observed of each gradient.
 
     Args:
         answer: the parsed answer.
         gradients: the gradients asked for.
-        references: the instances with what autograd says of them. None of that is handed on, but
-            the true siblings of a wrong gradient for random upstreams, to a process that is asked
-            for that gradient only.
+        references: the instances, and autograd's results for them. The worker gets none of these
+            results, except the true siblings of a wrong gradient for random upstreams, in a process
+            that is asked for that gradient only.
         runner: a warm worker.
-        offences: what the answer says of autograd, with the number of the statement.
+        offences: uses of autograd in the answer's text, with the number of the statement.
         allowance: the time that is left.
 
     Returns:
-        What was observed of each gradient, the statements that may make one, and what a human
-        should know: which took the process with them, ran too long, or tried what no gradient
-        needs.
+        The observations of each gradient, the statements that may make a gradient, and flags for a
+        human, about statements that ended the process, ran too long or tried something forbidden.
     """
     observer = _Observer(answer, gradients, references, runner, allowance)
     observed = observer.observe(offences)
@@ -66,7 +65,7 @@ def observe(
 class _Lines:
     """The statements that make a gradient, by their numbers in the script.
 
-    Some of them are the `writers`; those that are `spoiling` it are there to write another.
+    `writers` are those that assign it, and `spoiling` those that change it while writing another.
     """
 
     keep: frozenset[int]
@@ -75,13 +74,13 @@ class _Lines:
 
 
 Values = tuple[Value, ...]
-"""One on each hidden instance."""
+"""One forced run on each hidden instance."""
 
 
 class _Observer:
     """Observes one answer.
 
-    `lines` are what makes each gradient, `items` what has been observed of it so far.
+    `lines` has the statements that make each gradient, `items` what has been observed of it so far.
     """
 
     def __init__(
@@ -110,7 +109,7 @@ class _Observer:
         self.items = {g: Observed(g, Value(), (), ()) for g in self.gradients}
 
     def observe(self, offences: Sequence[tuple[int, Flag]]) -> list[Observed]:
-        """Make the runs, and read what they show of each gradient."""
+        """Make the runs, and read what they show about each gradient."""
         every = tuple(range(len(self.script.statements)))
         double = self.references.lecture.dtype is torch.float64
         lecture = JobRun(("lecture",), every, self.gradients, double)
@@ -156,10 +155,10 @@ class _Observer:
     def _force_others(self, first: Result | Raised) -> None:
         """Make forced runs on the other instances, of the lines on which a verdict depends.
 
-        A mistake shows in the value of most gradients: then the first instance tells enough of the
-        lines of a right one, for on a large one, what is almost right is wrong. Where only such
-        are left whose value cannot show it, their own lines are tried alone, as their text has
-        them; right values cannot come of too few. If they are not right so, everything runs.
+        Most mistakes show in the gradient's value, so if that is right, the first instance tells
+        enough about its lines. If the only gradients left are those whose value cannot show a
+        mistake, their own lines are tried alone, as the text has them, because too few lines cannot
+        give right values. If that does not give right values, everything runs.
         """
         asked = [g for g, item in self.items.items() if not item.is_right or not self._shows(item)]
         every = range(len(self.script.statements))
@@ -174,7 +173,7 @@ class _Observer:
                 break
 
     def _read_forced(self, results: Results, gradients: Sequence[str]) -> None:
-        """Take down what forced runs show of these gradients."""
+        """Record what forced runs show about these gradients."""
         traces = traces_of(results)
         self.worker.script = self.script = self.script.with_unshown(
             (number, name)
@@ -187,7 +186,7 @@ class _Observer:
             self._note(g, **shown)
 
     def _statements(self, keep: Set[int]) -> list[int]:
-        """The indices of the outermost statements in which some of these lines stand."""
+        """Find the indices of the outermost statements that contain some of these lines."""
         return [
             index
             for index, statement in enumerate(self.script.statements)
@@ -197,7 +196,7 @@ class _Observer:
     def _read(
         self, gradient: str, results: Results, script: Script, reader: _Reader
     ) -> tuple[_Lines, dict[str, Any]]:
-        """The lines of a gradient, and what forced runs show of it."""
+        """Record the lines of a gradient, and what forced runs show about it."""
         above, traces = self.above[gradient], traces_of(results)
 
         def seen(of: str) -> frozenset[str]:
@@ -228,24 +227,24 @@ class _Observer:
         return furthest(((g, own, right[g]) for g, own in values.items()), self.references)
 
     def _right_alone(self, gradients: Iterable[str]) -> set[str]:
-        """Those whose lines are right by themselves: the VJPs of the upstreams that they read."""
+        """Find the gradients whose own lines are right: VJPs of the upstreams that they read."""
         items = {g: self.items[g] for g in gradients}
         vjps = {g: self.references.local_vjps(g[1:], item.reads) for g, item in items.items()}
         apart = self._furthest({g: item.local for g, item in items.items()}, vjps)
         return {g for g, far in apart.items() if far <= FLOAT64_TOLERANCE}
 
     def _shows(self, item: Observed) -> bool:
-        """True if a mistake shows in the gradient's value, so that no verdict depends on its lines.
+        """Say whether a mistake would show in the gradient's value, so its lines need no check.
 
-        It does not if that is zero by structure, or made from one that is.
+        It would not if the gradient is zero by structure, or made from one that is.
         """
         zero, beside_zero = self.references.zero_by_structure, self.references.beside_zero
         return item.name[1:] not in zero | beside_zero and zero.isdisjoint(item.reads)
 
     def _run_stuck(self) -> None:
-        """Run everything again where a line may have kept others in its block from running.
+        """Run everything again if a line may have kept others in its block from running.
 
-        Or in its function: then one that raises is passed over there too.
+        The same holds for a function, in which lines that raise are then skipped too.
         """
         stuck = [
             g
@@ -271,16 +270,17 @@ class _Observer:
                 )
 
     def _stopped_itself(self, values: Sequence[Value], lines: _Lines) -> bool:
-        """True if a line that makes the gradient raised, or reached a limit."""
+        """Say whether a line that makes the gradient raised an exception or reached a limit."""
         places = {*map(self.worker.place_of, lines.keep)} - {None}
         raised = (one for v in values for one in (v.raised, v.interrupted, v.on_the_way) if one)
         return any(one.by_limit or one.place in places for one in raised)
 
     def _run_again(self) -> None:
-        """Run gradients that are wrong both ways where what they read fits together.
+        """Run gradients that are wrong both ways again, with everything they read in agreement.
 
-        Beside their siblings' true values, if they have any, and for one random upstream of the
-        loss. Each has a process of its own, which is asked for that gradient only.
+        They run once with their siblings' true values, if they have siblings, and once for one
+        random upstream of the loss. Each run has its own process, which is asked for that gradient
+        only.
         """
         ran = {
             g
@@ -321,7 +321,7 @@ class _Observer:
         return JobRun((here, fitting), statements, want, True, fitting, given)
 
     def _place(self, gradient: str, lines: _Lines) -> Place | None:
-        """Where the gradient is written last, or else where its blank stands."""
+        """Find the place where the gradient is written last or, if it never is, its blank."""
         numbers = {self.script.written_as[number] for number in lines.writers | lines.spoiling} or {
             number
             for number in self.answer.writing(gradient)
@@ -330,7 +330,7 @@ class _Observer:
         return self.answer.places[max(numbers)] if numbers else None
 
     def _code(self, lines: _Lines) -> tuple[ast.stmt, ...]:
-        """The outermost statements that a gradient is made by, or written by in vain."""
+        """List the outermost statements that make a gradient, or write it in vain."""
         answer = self.answer
         numbers = {self.script.written_as[number] for number in lines.keep | lines.writers}
         tops = (top for top, inside in answer.inside.items() if not inside.isdisjoint(numbers))
@@ -338,7 +338,7 @@ class _Observer:
 
 
 class _Reader:
-    """Reads one gradient's value out of a run's result."""
+    """Reads one gradient's value from the result of a run."""
 
     def __init__(
         self, answer: Answer, script: Script, worker: Worker, references: References
@@ -355,7 +355,7 @@ class _Reader:
         }
 
     def read(self, result: Result | Raised, gradient: str, lines: _Lines) -> Value:
-        """The gradient's value, with the problem that concerns it."""
+        """Read the gradient's value, with the problem that concerns it."""
         if isinstance(result, Raised):
             return Value(raised=result) if lines.writers else Value()
         value, type_name = self.value(gradient, result.tensors), result.types.get(gradient)
@@ -363,7 +363,7 @@ class _Reader:
         return Value(value.tensor, type_name, *concerning, value.shape)
 
     def value(self, gradient: str, tensors: Mapping[str, torch.Tensor]) -> Value:
-        """The tensor, in the shape in which it is compared."""
+        """Return the tensor in the shape in which it is compared."""
         tensor = tensors.get(gradient)
         if tensor is None or not self.references.as_lecture:
             return Value(tensor)
@@ -374,10 +374,10 @@ class _Reader:
     def _concerning(
         self, result: Result, lines: _Lines, has_value: bool
     ) -> tuple[Raised | None, Raised | None, Raised | None]:
-        """The problem of a statement that writes the gradient, of one beside it, of one it needs.
+        """Find the problems of statements that write the gradient, stand beside it, or are needed.
 
-        Without a value, a problem of any statement that the gradient needs counts as its own. With
-        one, that autograd did not answer does not: if that left only half a value, it is wrong.
+        If there is no value, a problem of any needed statement counts as the gradient's own. If
+        there is one, a refusal of autograd does not count, because the value decides.
         """
         if not result.problems:
             return None, None, None
@@ -399,7 +399,7 @@ class _Reader:
         return replace(describe_problem(first, runner.limits, *about), place=self._place(first))
 
     def _place(self, problem: Problem) -> Place | None:
-        """Where a problem is, if there is such a place: the student's process says where."""
+        """Find the place of a problem, if it exists, because the student's process names it."""
         cell, line = problem.cell, problem.line
         if cell in self.lines and line is not None and 0 < line <= self.lines[cell]:
             return Place(cell, line)
@@ -407,17 +407,17 @@ class _Reader:
 
 
 def traces_of(results: Results) -> list[Trace]:
-    """What was seen in the runs that came to their end."""
+    """Keep the observations of the runs that came to their end."""
     return [one.trace for one in results if isinstance(one, Result) and one.trace]
 
 
 def _tensors(gradients: Set[str]) -> frozenset[str]:
-    """The tensors that gradients belong to: "logits" for "dlogits"."""
+    """Name the tensors that gradients belong to, such as "logits" for "dlogits"."""
     return frozenset(gradient[1:] for gradient in gradients)
 
 
 def _find_broken(answer: Answer, gradients: tuple[str, ...]) -> Mapping[str, Raised]:
-    """Why nothing was read of each gradient that an unreadable cell would have assigned."""
+    """Say, for each gradient that an unreadable cell would assign, why the cell is unreadable."""
     if answer.unread is not None:
         return dict.fromkeys(gradients, answer.unread)
     found: dict[str, Raised] = {}

@@ -1,4 +1,4 @@
-"""Does jobs in the caller's own process, with the caller's own names."""
+"""Jobs that run in the caller's own process, with the caller's own names."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from grader.worker.run_job import JobRunner
 from grader.worker.terms import Limits
 
 HOUR = 3600.0
-"""The caller's code may take its time; edits of it have limits of their own."""
+"""Limits for the caller's code, which may take its time; edits of it have their own limits."""
 
 
 class OwnProcess:
-    """Runs statements where it is called: neither process nor sandbox, for code that is trusted.
+    """Runs trusted code where it is called, with neither a process nor a sandbox.
 
     Args:
-        scope: what statements find beside the values they run on, and in place of them: the
-            globals that the caller's code means.
+        scope: the globals of the caller's code, which statements find beside the values they run
+            on, and in place of them.
         beside: more values for some groups, of any type.
-        own: names that statements find in no group, but have to bind themselves.
+        own: names that statements do not find in a group, but have to bind themselves.
     """
 
     unbound = because("unbound-parameter")
@@ -51,7 +51,7 @@ class OwnProcess:
         self._own = own
 
     def run(self, job: Job, values: Values) -> Reply:
-        """Make the runs of a job; what it changes of PyTorch's state is put back."""
+        """Make the runs of a job, and put back what it changes of PyTorch's state."""
         groups = {
             name: {**group, **self._beside.get(name, {})}
             for name, group in {**values.groups, **job.extra}.items()
@@ -74,11 +74,11 @@ class OwnProcess:
         return Reply(pack_results(results))
 
     def end_answer(self) -> None:
-        """There is no process to be ended."""
+        """Do nothing, because there is no process to end."""
 
 
 class _OwnRunner(JobRunner):
-    """The caller may interrupt what runs, and may use the alarm for something else."""
+    """An executor whose caller may interrupt it, and may use the alarm for something else."""
 
     given: Mapping[str, Any] = MappingProxyType({"torch": torch, "F": F})
     precision = nullcontext  # the caller sees to it
@@ -98,7 +98,7 @@ class _OwnRunner(JobRunner):
 
 @contextmanager
 def alarm_if_free() -> Iterator[bool]:
-    """Have alarms raise `TimeLimit`, if this thread may set them and no other code does."""
+    """Let alarms raise `TimeLimit`, if this thread may set them and no other code does."""
     may_set = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
     if (
         not may_set

@@ -1,4 +1,4 @@
-"""Problems: what a student is told of a statement that did not run to its end."""
+"""Problems: what a student is told about a statement that did not run to its end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.worker.results import REFUSED, Problem
 from grader.worker.terms import NO_THREADS, Limits
 
 FOLDERS = re.compile(r"(?<=')/[^']*/(?=[^'/]+')")
-"""The folders in a path that is quoted in a message."""
+"""Matches the folders in a path that a message quotes."""
 
 ADVICE = {
     "^only integer tensors of a single element": (
@@ -56,28 +56,28 @@ ADVICE = {
     r"^sqrt\(\): .* must be Tensor, not": "Of a plain number `n`, the root is `n**0.5`.",
     r"^(erf|exp|log|tanh)\(\): .* must be Tensor, not": r"For a plain number there is `math.\1`.",
 }
-"""What an exception's words do not tell of what was written, by these words."""
+"""Explanations to add to an exception, by words in its message."""
 
 XOR = r"bitwise_xor|for \^"
-"""In the words of an exception of PyTorch's or Python's: `^` stood where there are no bits."""
+"""Matches the messages of PyTorch and Python about a `^` between numbers that have no bits."""
 
 NO_POWER = "in Python `^` is no power, `**` is"
-"""What is said where `^` was meant for a power."""
+"""The explanation if `^` was meant as a power."""
 
 DENIALS = frozenset(
     {"PermissionError", "BlockingIOError", "FileNotFoundError", "ConnectionRefusedError"}
     | {"gaierror", "ProcessLookupError", "OperationalError"}
 )
-"""Exceptions by which the system, or the sandbox, says no."""
+"""Exceptions with which the system or the sandbox denies something."""
 
 UNBOUND = because("unbound")
-"""What is said of a name that nothing has bound and that is like no other."""
+"""The explanation of a name that is not defined and resembles no other."""
 
 OF_NUMBERS = ("exp", "log", "sqrt")
-"""Functions of PyTorch's that are taken of plain numbers too, where `math` has them."""
+"""PyTorch functions that people also call on plain numbers, for which `math` has them."""
 
 OF_VALUES = ("mean", "var", "std", "device")
-"""Functions of PyTorch's by whose names people call what they return, or what they set."""
+"""PyTorch functions whose names people also use for their results or arguments."""
 
 
 def describe_problem(
@@ -87,14 +87,15 @@ def describe_problem(
     known: Sequence[str] = (),
     unbound: Reason = UNBOUND,
 ) -> Raised:
-    """What to tell the student about a statement that did not run to its end.
+    """Explain to the student, in one sentence, why a statement did not run to its end.
 
     Args:
-        problem: as the worker reports it.
-        limits: what the statement was given.
-        gradients: those of the program's tensors; one that is missing may be still to do.
-        known: the names that may have been meant by one that is not defined.
-        unbound: what is said of one that is like none of these.
+        problem: the worker's report.
+        limits: the limits of the statement.
+        gradients: the gradients of the program's tensors. If an undefined name is one of these,
+            the student may not have written it yet.
+        known: names to suggest if an undefined name resembles one of them.
+        unbound: the sentence to add if it resembles none of them.
     """
     gigabytes = f"{limits.memory_bytes / 2**30:g} GB"
     kind, message = problem.kind, problem.message
@@ -136,7 +137,7 @@ def _raised(did: str, problem: Problem) -> Raised:
 
 
 def _meant(name: str, known: Sequence[str]) -> str:
-    """What may have been meant by a name that is not defined."""
+    """Guess which name was meant by one that is not defined."""
     alike = next((f"`{one}`" for one in nearest(name, known, SLIP)), "")
     if alike.lower() == f"`{name.lower()}`":
         return alike
@@ -154,15 +155,15 @@ def _meant(name: str, known: Sequence[str]) -> str:
 
 
 def ran_out_of_memory(problem: Problem) -> bool:
-    """True for an exception by which Python or PyTorch says so."""
+    """Say whether Python or PyTorch reports with this exception that memory ran out."""
     is_torchs = problem.kind == "RuntimeError" and "allocate memory" in problem.message
     return is_torchs or problem.kind == "MemoryError"
 
 
 def find_incident(problem: Problem) -> tuple[str, str] | None:
-    """What a human should know of an exception that a statement raised: kind and sentence.
+    """Make a flag of an exception, with kind and sentence, if a human should know about it.
 
-    Kinds: `autograd`, `memory-limit`, `denied`. Most exceptions are mistakes, and nothing to know.
+    The kinds are `autograd`, `memory-limit` and `denied`. Most exceptions are ordinary mistakes.
     """
     kind, message = problem.kind, problem.message
     if REFUSED in message:

@@ -1,4 +1,4 @@
-"""The runner: starts a worker process, hands it requests, outlives whatever happens to it."""
+"""The runner starts a worker process, hands it requests, and survives whatever happens to it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from grader.worker.job import Job, Values
 
 LARGEST_REPLY = 2**27
-"""Bytes a worker may answer with; more is not a reply."""
+"""The most bytes of a worker's reply."""
 
 PATIENCE_SECONDS, WARM_PATIENCE_SECONDS = 30.0, 10.0
-"""How much longer than a request's own limit the runner waits: at first for torch's import."""
+"""How much longer than a request's own limit the runner waits, at first for torch's import."""
 
 NEVER_STARTED = (
     "The process that runs answers, in bwrap, ended before it answered anything. If that happens to"
@@ -38,7 +38,7 @@ ENDED = (
 BOOTSTRAP = (
     "import sys; sys.path.insert(0, sys.argv[1]); from grader.worker.main import main; main()"
 )
-"""Starts the worker from this very copy of the package, installed or not."""
+"""Code that starts the worker from this copy of the package, whether or not it is installed."""
 
 
 class WorkerLost(Exception):
@@ -46,31 +46,31 @@ class WorkerLost(Exception):
 
 
 class AnyRunner(Protocol):
-    """What requests are handed to."""
+    """Something that makes the runs of requests."""
 
     limits: Limits
     unbound: Reason
-    """What is said of a name that nothing has bound and that is like no other."""
+    """The explanation of a name that is not defined and resembles no other."""
     slowness: int
-    """By so much fewer edits are tried of statements that loop."""
+    """The factor by which fewer edits are tried of statements that loop."""
 
     def run(self, job: Job, values: Values) -> Reply:
-        """Make the runs of a request on these values; `WorkerLost` if that cannot be."""
+        """Make the runs of a request on these values, or raise `WorkerLost`."""
 
     def end_answer(self) -> None:
-        """No more requests come of the answer that the last was about."""
+        """Note that no more requests come from the answer of the last one."""
 
 
 class Runner:
     """A warm worker behind two pipes.
 
-    The worker is started by the constructor and imports torch while the caller does other
-    things. Use as a context manager, or call `close`. With bwrap the worker dies with the thread
-    that started it: keep a runner in one thread. `worker` is the process of the moment; `lost`
-    becomes True when one was lost, until it is set back.
+    The constructor starts the worker, which imports torch while the caller does other things. Use
+    a runner as a context manager, or call `close`. Keep it in one thread, because with bwrap the
+    worker dies with the thread that started it. `worker` is the current process, and `lost` becomes
+    True when one is lost, until it is set back.
 
     Raises:
-        NoSandbox: there is no such sandbox here.
+        NoSandbox: this sandbox is not available here.
     """
 
     unbound = because("unbound")
@@ -103,10 +103,10 @@ class Runner:
         self.worker.wait()
 
     def run(self, job: Job, values: Values) -> Reply:
-        """Hand a request to the worker, after the values it runs on if these are new to it.
+        """Hand a request to the worker, preceded by its values if the worker does not have them.
 
         Raises:
-            WorkerLost: no reply came; another worker is started for the next request.
+            WorkerLost: there was no reply. The next request starts another worker.
         """
         if self.worker.poll() is not None:
             self._restart()
@@ -130,7 +130,7 @@ class Runner:
             late.cancel()
 
     def end_answer(self) -> None:
-        """Have the process ended that has stayed for more of the same answer."""
+        """Let the worker end the process that is waiting for more of the same answer."""
         # A worker that is gone has no such process; the next request starts another.
         with suppress(BrokenPipeError):
             write_frame(cast(FileIO, self.worker.stdin).write, marshal.dumps(("end",)))

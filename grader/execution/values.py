@@ -1,4 +1,4 @@
-"""The values that answers run on, and those that siblings should have."""
+"""The values that answers run on, and the values that siblings should have."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _KEYS = itertools.count()
 
 @lru_cache(maxsize=64)  # a course has some exercises; `explain` makes new references each time
 def values_for(references: References, gradients: tuple[str, ...]) -> Values:
-    """The values that every answer to an exercise is run on.
+    """Collect the values on which every answer to an exercise runs.
 
-    The lecture's instance, the hidden ones, and for each of these the random upstreams: nothing
-    that autograd has said.
+    These are the lecture's instance, the hidden ones, and random upstreams for each of the latter.
+    They contain no result of autograd.
     """
     numbers = references.program.numbers()
     groups: dict[str, Group] = {"lecture": _group(references.lecture, numbers)}
@@ -36,10 +36,10 @@ def values_for(references: References, gradients: tuple[str, ...]) -> Values:
 
 
 def right_beside(references: References, gradients: Set[str]) -> list[Group]:
-    """What gradients should be on each hidden instance, given what arrives there.
+    """Compute the right gradients on each hidden instance, for the upstreams that arrive there.
 
-    What is not an upstream of a gradient has to fit those that are: the random ones, or what
-    arrives in the end as a value of the forward pass.
+    A gradient that is not an upstream has to agree with those that are: the random ones, or those
+    that arrive as values of the forward pass.
     """
     program, names = references.program, sorted(gradients)
     ends = {*program.arrivals().values()}
@@ -50,10 +50,10 @@ def right_beside(references: References, gradients: Set[str]) -> list[Group]:
 
 
 def right_from_loss(references: References, gradients: Set[str]) -> list[Group]:
-    """What gradients are on each hidden instance where a random number arrives at the loss.
+    """Compute the gradients on each hidden instance if a random number arrives at the loss.
 
-    All of them fit each other. What arrives from outside, as a value of the forward pass, is so
-    many times what it was.
+    All of them agree with each other. Gradients that arrive as values of the forward pass are
+    multiplied by the same number.
     """
     arriving = references.program.arrivals()
     return [
@@ -66,7 +66,7 @@ def right_from_loss(references: References, gradients: Set[str]) -> list[Group]:
 
 
 def new_key() -> str:
-    """A key that no other values of this process have."""
+    """Make a key that no other values in this process have."""
     return f"values-{next(_KEYS)}"
 
 

@@ -1,4 +1,4 @@
-"""Variants: a gradient's own statements, edited, run by the worker like any answer."""
+"""Variants: edits of a gradient's own statements, which the worker runs like any answer."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from grader.worker.job import Group, Job, JobRun, Values
 from grader.worker.results import Made, some_of
 
 STATEMENT_SECONDS, TOTAL_SECONDS = 4.0, 12.0
-"""A net for a statement and a request, which may be written to be slow: what is said must not
-depend on how busy the machine is, so variants are counted."""
+"""Generous limits for a statement and a request that may be slow on purpose. Variants are counted
+instead, because a diagnosis must not depend on how busy the machine is."""
 
 
 @dataclass(slots=True, eq=False)
 class Variants:
-    """Runs edited statements of one gradient on the small hidden instances, each run forced.
+    """Runs edited statements of one gradient on the small hidden instances, in forced runs.
 
-    `keep` are the numbers of its own statements; `above` has, for each gradient asked for, those
-    that are handed down to it. For each instance, `beside` has further values that an edit may
-    name, and `given` the gradients that every statement is to read as they are there.
+    `keep` are the numbers of its own statements, and `above` maps each gradient asked for to those
+    between its tensor and the loss. For each instance, `beside` has further values that an edit may
+    name, and `given` the gradients that every statement reads as they are there.
     """
 
     answer: Answer
@@ -40,20 +40,20 @@ class Variants:
     runner: AnyRunner
     allowance: Allowance
     reading: Mapping[float, str] = field(default_factory=dict)
-    """Numbers that are read as a size or another name, wherever no exponent stands."""
+    """Numbers to read as a size or another name, except in exponents."""
     cut_short: bool = False
-    """Whether some variant was not run, for want of time or of a worker."""
+    """Whether time or workers ran out before all variants had run."""
 
     def run(
         self, edited: Sequence[Mapping[int, str]], instances: Sequence[int]
     ) -> list[list[Tensor | None]]:
-        """For each instance, what is `told` of the gradient's value after each variant.
+        """Return what `told` makes of the gradient's value after each variant, for each instance.
 
-        None where there is no value.
+        If there is no value, this is None.
 
         Args:
-            edited: for each variant, the new text of top-level statements by their numbers; an
-                empty text leaves one out.
+            edited: for each variant, the new texts of top-level statements by their numbers; an
+                empty text leaves the statement out.
             instances: numbers of hidden instances.
         """
         trial = Trial(self.answer, self.keep, self.above.keys())
@@ -100,11 +100,11 @@ class Variants:
 
     @staticmethod
     def told(value: Tensor, instance: int) -> Tensor:
-        """What comes back of a value: all of it, or some of it where that confirms the first."""
+        """Take what comes back of a value: all of it, or only some if that confirms the first."""
         return some_of(value) if instance else value
 
     def _statements(self, trial: Trial, texts: Mapping[int, str]) -> tuple[int, ...] | None:
-        """Indices of the statements of a variant; None where a new text is not Python."""
+        """Find the indices of a variant's statements, or None if a new text is not Python."""
         try:
             new = {
                 number: ast.parse(text.lstrip()).body if text else []
@@ -135,18 +135,18 @@ class Variants:
 
 @dataclass(frozen=True, slots=True)
 class _Reading(ast.NodeTransformer):
-    """Puts names in the place of numbers."""
+    """Replaces numbers by names."""
 
     names: Mapping[float, str]
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """A power's exponent is not a size."""
+        """Leave the exponent of a power as it is, because it is not a size."""
         node.left = self.visit(node.left)
         node.right = node.right if isinstance(node.op, ast.Pow) else self.visit(node.right)
         return node
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """A number, or text, as it stands in the statement."""
+        """Replace a number that stands for a name."""
         match node.value:
             case int(number) | float(number) if number in self.names:
                 name = ast.parse(self.names[number], mode="eval").body

@@ -21,7 +21,7 @@ from grader.user_error import UserError, reason
 from makemore_data.interruption import uninterrupted
 
 SECTIONS = {
-    "Commands for notebooks": ("grader.commands", ("check", "explain")),
+    "Commands for notebooks": ("grader.commands", ("start", "check", "explain")),
     "Commands for a class": ("grader.commands", ("compare", "grade", "handback")),
     "Commands for a course": ("grader.commands.maintainer", ("build", "dev", "export", "new")),
 }

@@ -10,6 +10,7 @@ PACKAGES = {
     "author": ("ipykernel", "jupytext", "nbclient", "nbformat"),
     "dask": ("distributed",),
     "grade": ("filelock", "msgspec", "polars", "yaml"),
+    "lab": ("ipykernel", "ipywidgets", "jupyter"),
 }
 """The modules of each extra that `pyproject.toml` names."""
 

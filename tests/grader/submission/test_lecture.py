@@ -7,11 +7,12 @@ import pytest
 
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
-from grader.program.course import BadCourse
+from grader.program.course import BadCourse, built_in_course
 from grader.program.exercises import exercises_of
 from grader.reports.wording import note
-from grader.submission.lecture import lecture_courses
-from grader.submission.read import read_submission
+from grader.submission.lecture import cut_lecture
+from grader.submission.notebook_file import read_cells
+from grader.submission.read import read_submissions
 from grader.verdict import Outcome, Place, Verdict
 from tests.helpers.lecture_notebook import (
     BLANK,
@@ -27,14 +28,14 @@ Judged = dict[str, dict[str, Verdict]]
 
 
 def found(path: Path) -> list[str]:
-    return [course.notebooks[0] for course in lecture_courses(path)]
+    return [course.notebooks[0] for course, _ in cut_lecture(read_cells(path))]
 
 
 def judge(path: Path, cells: Mapping[str, str], runner: Runner) -> Judged:
     """The verdicts of each exercise in a notebook with these cells, by its name."""
     judged = Judged()
-    for course in lecture_courses(write_lecture(path / "my notes.ipynb", cells)):
-        submission = read_submission(path / "my notes.ipynb", course)
+    file = write_lecture(path / "my notes.ipynb", cells)
+    for course, submission in read_submissions(file, built_in_course()):
         report = grade(exercises_of(course, submission.notebook), submission.cells, runner)
         judged[report.notebook] = {verdict.name: verdict for verdict in report.verdicts}
     return judged

@@ -12,7 +12,7 @@ from grader.answer.parse import AnswerCell
 from grader.answer.statements import stored_names, walk_names
 from grader.program.course import BUILT_IN, Course, Outline, built_in_course
 from grader.submission.answer_cells import find_answer_cells
-from grader.submission.lecture_forward import SIZES, Assigned, Forward, forward_to
+from grader.submission.lecture_forward import SIZES, Assigned, Forward, forward_to, names_in
 from grader.submission.notebook_file import Cell
 
 ASKED: Mapping[str, Sequence[str]] = {
@@ -68,7 +68,9 @@ def cut_lecture(cells: Sequence[Cell]) -> list[Cut]:
     begin = _first(line.asks("backward") and i > retains for i, line in enumerate(lines))
     marks = "loss_fast", "hpreact_fast", "max_steps"
     binding = [_first(name in line.binds for line in lines[begin:]) + begin for name in marks]
-    forward = forward_to("loss", _assigned(lines[:begin]))
+    assigned = _assigned(lines[:begin])
+    parameters = names_in(assigned.get("parameters", (0, None))[1])
+    forward = forward_to("loss", assigned, parameters)
     places = zip((begin, *binding), _first_three(forward) if forward else (), strict=False)
     found = []
     for number, (place, program) in enumerate(places, start=1):
@@ -79,7 +81,7 @@ def cut_lecture(cells: Sequence[Cell]) -> list[Cut]:
         for body in _bodies(lines[number]):
             first = _first("loss" in line.binds for line in body)
             end = _first("grads" in line.binds for line in body)
-            fused = forward_to("loss", _assigned(body[: first + 1]))
+            fused = forward_to("loss", _assigned(body[: first + 1]), parameters)
             if fused and first < end < len(body):
                 return [*found, _exercise("ex4", fused, body[first + 1 : end], lines, number)]
     return found

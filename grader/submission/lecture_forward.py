@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from grader.answer.statements import walk_names
@@ -40,9 +40,9 @@ Assigned = Mapping[str, tuple[int, ast.expr | None]]
 """The names that a notebook assigns: at which of its statements last, and what, if that shows."""
 
 
-def _names(*nodes: ast.AST) -> tuple[str, ...]:
+def names_in(*nodes: ast.AST | None) -> tuple[str, ...]:
     """The names in some code, in the order in which it is read."""
-    found = [name for node in nodes for name in walk_names(node)]
+    found = [name for node in nodes if node for name in walk_names(node)]
     return tuple(dict.fromkeys(n.id for n in sorted(found, key=lambda n: (n.lineno, n.col_offset))))
 
 
@@ -53,7 +53,7 @@ def _course_forward() -> ast.FunctionDef:
 
 
 _PARAMETERS = {each.arg: each.annotation for each in _course_forward().args.args}
-INPUTS = tuple(name for name in _names(*_course_forward().body) if name in _PARAMETERS)
+INPUTS = tuple(name for name in names_in(*_course_forward().body) if name in _PARAMETERS)
 """The lecture's names for what a forward pass begins with, in the order in which it reads them."""
 
 _KNOWN = {*INPUTS, *SIZES, "torch", "F", "range", "len", "sum"}
@@ -97,22 +97,23 @@ class Forward:
         return "\n".join(lines) + "\n"
 
 
-def forward_to(end: str, assigned: Assigned) -> Forward | None:
+def forward_to(end: str, assigned: Assigned, parameters: Iterable[str]) -> Forward | None:
     """The forward pass up to the step called `end`; None where a step cannot be read.
 
-    A step is plain arithmetic of inputs, steps and numbers. Names that are none of these take the
-    place of the inputs that do not occur, in the order in which they are read.
+    A step is plain arithmetic of inputs, of the notebook's own `parameters`, steps and numbers.
+    Names that are no step take the place of the inputs that do not occur, in the order in which
+    they are read.
     """
     needed, steps = {end}, dict[str, ast.expr]()
     for name, (_, value) in sorted(assigned.items(), key=lambda item: -item[1][0]):
         if name in needed - _KNOWN and value and _is_plain(value):
-            needed |= {*_names(value)}
+            needed |= {*names_in(value)}
             steps[name] = value
-    kept, read = dict[str, str](), dict[str, None]()
+    kept, read, inputs = dict[str, str](), dict[str, None](), {*INPUTS, *parameters}
     for name, value in reversed(steps.items()):
-        names = _names(value)
+        names = names_in(value)
         # What is made of no input, such as a batch of the data set, is one.
-        if isinstance(value, ast.Constant) or not {*INPUTS, *kept}.isdisjoint(names):
+        if isinstance(value, ast.Constant) or not {*inputs, *kept}.isdisjoint(names):
             read |= dict.fromkeys(one for one in names if one not in kept)
             kept[name] = ast.unparse(value)
     others = [name for name in read if name not in _KNOWN]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -69,22 +70,33 @@ def cut_lecture(cells: Sequence[Cell]) -> list[Cut]:
     marks = "loss_fast", "hpreact_fast", "max_steps"
     binding = [_first(name in line.binds for line in lines[begin:]) + begin for name in marks]
     assigned = _assigned(lines[:begin])
-    parameters = names_in(assigned.get("parameters", (0, None))[1])
+    _, learned = assigned.get("parameters", (0, None))
+    parameters = names_in(learned) if learned else ()
     forward = forward_to("loss", assigned, parameters)
     places = zip((begin, *binding), _first_three(forward) if forward else (), strict=False)
-    found = []
-    for number, (place, program) in enumerate(places, start=1):
-        end = min((one for one in binding if one > place), default=place)
-        if program.steps and place < len(lines):
-            found.append(_exercise(f"ex{number}", program, lines[place + 1 : end], lines, begin))
+    found = [
+        _exercise(f"ex{number}", program, lines[place + 1 : _end(place, binding)], lines, begin)
+        for number, (place, program) in enumerate(places, start=1)
+        if program.steps and place < len(lines)
+    ]
+    found += itertools.islice(_trainings(lines, begin, parameters), 1)
+    return [(course, answer) for course, answer in found if course.exercises[0].gradients]
+
+
+def _end(place: int, marks: Sequence[int]) -> int:
+    """The first of the marks behind a place."""
+    return min((mark for mark in marks if mark > place), default=place)
+
+
+def _trainings(lines: Sequence[_Line], begin: int, parameters: Sequence[str]) -> Iterator[Cut]:
+    """The fourth exercise, for each loop behind the line `begin` that may be its own."""
     for number in range(begin, len(lines)):
         for body in _bodies(lines[number]):
             first = _first("loss" in line.binds for line in body)
             end = _first("grads" in line.binds for line in body)
-            fused = forward_to("loss", _assigned(body[: first + 1]), parameters)
-            if fused and first < end < len(body):
-                return [*found, _exercise("ex4", fused, body[first + 1 : end], lines, number)]
-    return found
+            forward = forward_to("loss", _assigned(body[: first + 1]), parameters)
+            if forward and first < end < len(body):
+                yield _exercise("ex4", forward, body[first + 1 : end], lines, number)
 
 
 def _first_three(forward: Forward) -> Iterator[Forward]:

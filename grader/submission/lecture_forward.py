@@ -14,6 +14,9 @@ from grader.answer.statements import walk_names
 from grader.answer.torch_words import WORDS
 from grader.program.course import built_in_course
 
+INPUTS = ("C", "Xb", "W1", "b1", "bngain", "bnbias", "W2", "b2", "Yb")
+"""What the lecture's forward pass begins with, in the order in which it is read."""
+
 SIZES: Mapping[str, tuple[str, int]] = {
     "n": ("Xb", 0),
     "batch_size": ("Xb", 0),
@@ -26,6 +29,8 @@ SIZES: Mapping[str, tuple[str, int]] = {
 
 FORWARD = frozenset(WORDS["forward"])
 """The attributes that are read."""
+
+_KNOWN = {*INPUTS, *SIZES, "torch", "F", "range", "len", "sum"}
 
 MOST_NODES = 200
 """Names, numbers and operators of a step."""
@@ -40,23 +45,18 @@ Assigned = Mapping[str, tuple[int, ast.expr | None]]
 """The names that a notebook assigns: at which of its statements last, and what, if that shows."""
 
 
-def names_in(*nodes: ast.AST | None) -> tuple[str, ...]:
-    """The names in some code, in the order in which it is read."""
-    found = [name for node in nodes if node for name in walk_names(node)]
-    return tuple(dict.fromkeys(n.id for n in sorted(found, key=lambda n: (n.lineno, n.col_offset))))
+def names_in(value: ast.expr) -> list[str]:
+    """The names in an expression, in the order in which it is read."""
+    found = sorted(walk_names(value), key=lambda name: (name.lineno, name.col_offset))
+    return [name.id for name in found]
 
 
-def _course_forward() -> ast.FunctionDef:
-    """The course's first forward function, which has the lecture's names."""
+def _signature() -> dict[str, str]:
+    """The parameters of the course's first forward function, which has the lecture's names."""
     (_, text), *_ = built_in_course().sources
-    return next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
-
-
-_PARAMETERS = {each.arg: each.annotation for each in _course_forward().args.args}
-INPUTS = tuple(name for name in names_in(*_course_forward().body) if name in _PARAMETERS)
-"""The lecture's names for what a forward pass begins with, in the order in which it reads them."""
-
-_KNOWN = {*INPUTS, *SIZES, "torch", "F", "range", "len", "sum"}
+    functions = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+    arguments = next(functions).args.args
+    return {one.arg: ast.unparse(one.annotation) for one in arguments if one.annotation}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,7 @@ class Forward:
 
         Its parameters are the inputs, and the gradient that is `arriving`.
         """
-        parameters = [
-            f"{self.inputs[name]}: {ast.unparse(annotation)}"
-            for name, annotation in _PARAMETERS.items()
-            if annotation
-        ]
+        parameters = [f"{self.inputs[name]}: {text}" for name, text in _signature().items()]
         if arriving:
             parameters.append(f"{arriving}: Annotated[Tensor, 'n, n_hidden']")
         lines = (
@@ -107,7 +103,7 @@ def forward_to(end: str, assigned: Assigned, parameters: Iterable[str]) -> Forwa
     needed, steps = {end}, dict[str, ast.expr]()
     for name, (_, value) in sorted(assigned.items(), key=lambda item: -item[1][0]):
         if name in needed - _KNOWN and value and _is_plain(value):
-            needed |= {*names_in(value)}
+            needed.update(names_in(value))
             steps[name] = value
     kept, read, inputs = dict[str, str](), dict[str, None](), {*INPUTS, *parameters}
     for name, value in reversed(steps.items()):

@@ -54,7 +54,7 @@ SLIPS: Mapping[re.Pattern[str], str] = {
 """What is said of a line in which Python sees nothing but invalid syntax, by what stands in it."""
 
 TOO_LARGE = (
-    f"This exercise's answer cells hold more code than is read: {LONGEST_ANSWER:,} characters,"
+    f"This exercise's answer is longer than is read: {LONGEST_ANSWER:,} characters,"
     f" {MOST_STATEMENTS:,} statements, {MOST_NODES:,} names, numbers and operators."
 )
 

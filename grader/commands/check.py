@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -27,11 +27,9 @@ from grader.commands.speech import (
     waiting_for,
 )
 from grader.printable import printable, without_commands
-from grader.program.course import built_in_course
 from grader.reports.result import Result, Ungraded, complete
-from grader.submission.lecture import lecture_courses
 from grader.submission.which_course import course_for
-from grader.user_error import reason
+from grader.user_error import UserError, reason
 from grader.verdict import Report
 from makemore_data.interruption import uninterrupted
 
@@ -39,7 +37,10 @@ if TYPE_CHECKING:
     from grader.execution.runner import Runner
     from grader.execution.sandbox import Sandbox
     from grader.program.course import Course
+    from grader.submission.read import Submission
     from grader.worker.terms import Limits
+
+T = TypeVar("T")
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 """Environment variable in which GitHub Actions names the file of a step's summary."""
@@ -91,39 +92,47 @@ def check(
 
         where = Sandbox(sandbox) if sandbox else best_sandbox()
         require(where)
-    asked = [(path, own) for path in notebooks for own in _courses(course, path)]
-    results = []
-    with judging(limits(timeout), where) as grade_file:
+    asked = [(path, course_for(course, path)) for path in notebooks]
+    results: list[Result] = []
+    courses: list[Course] = []
+    with judging(limits(timeout), where) as judge_file:
         for path, own in asked:
-            with waiting_for(path):
-                result = grade_file(path, own)
-            results.append(result)
-            _show(result, as_json)
+            for its_course, result in judge_file(path, own):
+                courses.append(its_course)
+                results.append(result)
+                _show(result, as_json)
     code = _show_all(results, as_json)
-    written = _write_reports(results, [own for _, own in asked], junitxml, html, github)
+    written = _write_reports(results, courses, junitxml, html, github)
     return code if written else exit_codes.UNREADABLE
 
 
-def _courses(asked: str | None, path: Path) -> Sequence[Course]:
-    """The course of a notebook; a copy of the lecture's has one for each exercise."""
-    course = course_for(asked, path)
-    return (course == built_in_course() and lecture_courses(path)) or [course]
+Judged = Iterator[tuple["Course", Result]]
+"""The results of a file, each with its course; a copy of the lecture's notebook has several."""
 
 
 @contextmanager
-def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path, Course], Result]]:
+def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path, Course], Judged]]:
     """What grades a file, in a process of its own: a file that is too much for it ends it alone."""
     pool = LocalPool(1, partial(_runner, limits, sandbox), task_seconds(limits))
 
-    def grade_file(path: Path, course: Course) -> Result:
+    def apart(path: Path, task: Callable[[], T]) -> T | Ungraded:
         try:
-            return pool.submit(_grade_here, path, course, limits, sandbox).result()
+            with waiting_for(path):
+                return pool.submit(_explained, path, task).result()
         except Died:
             why = "the process that judged it ended, or needed more than a notebook may"
             return Ungraded(path, f"{printable(str(path))} could not be graded: {why}.")
 
+    def judge_file(path: Path, course: Course) -> Judged:
+        read = apart(path, partial(_read, path, course))
+        if isinstance(read, Ungraded):
+            yield course, read
+            return
+        for own, submission in read:
+            yield own, apart(path, partial(_grade, own, submission, limits, sandbox))
+
     try:
-        yield grade_file
+        yield judge_file
     finally:
         pool.shutdown()
 
@@ -140,20 +149,26 @@ def _runner(limits: Limits, sandbox: Sandbox) -> Runner:
     return runner
 
 
-def _grade_here(path: Path, course: Course, limits: Limits, sandbox: Sandbox) -> Result:
-    from grader.grading.grade import grade
-    from grader.program.course import BadCourse
-    from grader.program.exercises import exercises_of
-    from grader.submission.notebook_file import UnreadableNotebook
-    from grader.submission.read import read_submission
+def _read(path: Path, course: Course) -> Sequence[tuple[Course, Submission]]:
+    from grader.submission.read import read_submissions
 
+    return read_submissions(path, course)
+
+
+def _grade(course: Course, submission: Submission, limits: Limits, sandbox: Sandbox) -> Result:
+    from grader.grading.grade import grade
+    from grader.program.exercises import exercises_of
+
+    exercises = exercises_of(course, submission.notebook)
+    report = grade(exercises, submission.cells, _runner(limits, sandbox))
+    return complete(submission, report, exercises)
+
+
+def _explained(path: Path, task: Callable[[], T]) -> T | Ungraded:
+    """Do what is to be done with a file, or say why that cannot be done."""
     try:
-        submission = read_submission(path, course)
-        exercises = exercises_of(course, submission.notebook)
-        runner = _runner(limits, sandbox)
-        report = grade(exercises, submission.cells, runner)
-        return complete(submission, report, exercises)
-    except (UnreadableNotebook, BadCourse) as error:
+        return task()
+    except UserError as error:
         return Ungraded(path, str(error))
     except Exception as error:  # the other notebooks are graded all the same
         return Ungraded(path, own_failure(str(path), error))

@@ -14,12 +14,12 @@ from grader.reports.templates import make_environment
 from grader.verdict import TO_MEND, Comparison, Diagnosis, Outcome, Verdict
 
 OLD_VALUE = (
-    "Your code gives the right value, and the notebook has another: run the answer cells again,"
+    "Your code gives the right value, and the notebook has another: run your cells again,"
     " from the top down; if one raises, mend what it says."
 )
 
 ONLY_IN_MORE_DIGITS = (
-    "Your code is right with 64-bit numbers, as the check runs it. Run the answer cells again; if"
+    "Your code is right with 64-bit numbers, as the check runs it. Run your cells again; if"
     " that does not help, a line divides by what 32 bits round to zero."
 )
 

@@ -7,13 +7,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from IPython.display import display
 from torch import Tensor
 
 from grader.diagnosis.kinds import Kind
-from grader.execution.evidence import as_cmp_takes_it
 from grader.notebook import board_card
 from grader.notebook.check_report import Row, as_html, as_text, describe, make_sections
 from grader.notebook.nudge import describe as describe_nudge
@@ -187,7 +186,7 @@ def heat_map(gradient: str | None = None) -> None:
     lesson = open_lesson(names=[gradient])
     (name,) = known_gradients([gradient], lesson.exercise, "heat_map")
     reference = lesson.references()[name[1:]]
-    value = lesson.namespace.get(name)
+    value = lesson.value(name, reference)
     if not isinstance(value, Tensor):
         print(f"{name} has no value in this notebook yet: there is nothing to draw.")
         return
@@ -234,9 +233,12 @@ def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict])
 
     def row(verdict: Verdict) -> Row:
         name = verdict.name
-        how = name in unreached, lesson.exercise.as_lecture
-        made = _row(verdict, lesson.namespace, references[name[1:]], *how)
-        return replace(made, changed_by=changed_by.get(name, ""))
+        # What is to do in an exercise of the lecture may have the value of another exercise.
+        is_other = lesson.exercise.as_lecture and verdict.outcome is Outcome.TODO
+        made = _row(verdict, lesson, references[name[1:]], name in unreached or is_other)
+        line = changed_by.get(name, "")
+        is_own = any(line in cell.source for cell in lesson.cells)
+        return replace(made, changed_by="" if is_own else line)
 
     rows, more = ([*map(row, some)] for some in (verdicts, beside))
     is_right = all(row.comparison.approximate for row in rows)
@@ -248,18 +250,10 @@ def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict])
         show({"text/html": as_html(sections), "text/plain": as_text(sections)})
 
 
-def _row(
-    verdict: Verdict,
-    namespace: Mapping[str, Any],
-    reference: Tensor,
-    unreached: bool,
-    as_lecture: bool,
-) -> Row:
+def _row(verdict: Verdict, lesson: Lesson, reference: Tensor, unreached: bool) -> Row:
     """The verdict with the notebook's own value beside autograd's."""
     # What stands behind a line that raised has the value of an earlier run.
-    value = None if unreached else namespace.get(verdict.name)
-    if as_lecture and isinstance(value, Tensor):
-        value = as_cmp_takes_it(value, reference.shape)
+    value = None if unreached else lesson.value(verdict.name, reference)
     comparison = compare(verdict.name, value, reference)
     error = None
     # A problem, such as another shape, is said in words; NaN has a place as well.

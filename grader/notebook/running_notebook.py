@@ -16,6 +16,7 @@ from torch import Tensor
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import AnswerCell, parse_answer
 from grader.close_names import SLIP, did_you_mean
+from grader.execution.evidence import as_cmp_takes_it
 from grader.execution.runner import Runner
 from grader.grading.grade import Judged, grade_exercise
 from grader.notebook.forward_pass import describe_stale, find_stale, names_read
@@ -67,7 +68,9 @@ class Lesson:
         with one_thread():
             verdicts, _ = _regrader(worker()).grade_exercise(self.exercise, self.cells)
         exercises = exercises_of(lesson_course(), self.exercise.notebook)
-        verdicts = list(say_where(verdicts, self.cells, self.history.others(), exercises))
+        # Which cells of the lecture's own notebook answer an exercise, no first line says.
+        others = () if self.exercise.as_lecture else self.history.others()
+        verdicts = list(say_where(verdicts, self.cells, others, exercises))
         formerly = self.history.formerly(self.exercise.gradients)
         lost = self.history.lost(self.exercise.gradients)
         return {
@@ -122,6 +125,13 @@ class Lesson:
                 f"The forward pass does not run with the notebook's {', '.join(program.inputs)}"
                 f" ({error}): run the cells from the top down to the forward pass."
             ) from error
+
+    def value(self, gradient: str, reference: Tensor) -> object:
+        """What the notebook has for a gradient; in the lecture's, as its `cmp` takes it."""
+        value = self.namespace.get(gradient)
+        if self.exercise.as_lecture and isinstance(value, Tensor):
+            return as_cmp_takes_it(value, reference.shape)
+        return value
 
     def labels(self, tensor: str) -> tuple[str, Tensor] | None:
         """The input that names a column in each row of a tensor's gradient, such as Yb for logits.
@@ -242,7 +252,7 @@ def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> 
             " notebook; for a notebook's file there is the command `grader check`."
         )
     history, given = followed(shell)
-    if prefix is None and (cut := _cut_of_lecture(history, names)):
+    if cut := _cut_of_lecture(history, prefix, names):
         course, cells = cut
         (exercise,) = load_exercises(course)
         return Lesson(shell.user_ns, cells, exercise, history, given, course)
@@ -258,10 +268,12 @@ def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> 
     return Lesson(shell.user_ns, cells, exercise, history, given)
 
 
-def _cut_of_lecture(history: History, names: Sequence[str | None]) -> Cut | None:
+def _cut_of_lecture(
+    history: History, prefix: str | None, names: Sequence[str | None]
+) -> Cut | None:
     """Where the lecture's own notebook runs, the exercise with the gradient that was written last.
 
-    It is one that has gradients of these names, if there is such a one.
+    It is the one asked for, or if there is such a one, one that has gradients of these names.
     """
     if history.latest_prefix():
         return None
@@ -273,7 +285,9 @@ def _cut_of_lecture(history: History, names: Sequence[str | None]) -> Cut | None
         numbers = (int(cell.grade_id.removeprefix("cell ")) for cell in written)
         return _has_gradients(exercise, names), max(numbers, default=-1)
 
-    return max(cut_lecture(history.cells()), key=latest, default=None)
+    cuts = cut_lecture(history.cells())
+    asked = (cut for cut in cuts if prefix in (None, cut[0].exercises[0].prefix))
+    return max(asked, key=latest, default=None)
 
 
 _carried: list[Path] = []

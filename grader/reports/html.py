@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grader.printable import printable
 from grader.program.course import Course
 from grader.reports.course_boards import boards
-from grader.reports.result import Result
+from grader.reports.result import Result, names
 from grader.reports.templates import make_environment
 from grader.verdict import Report, count_outcomes
 
@@ -25,5 +26,13 @@ def render(results: Sequence[Result], courses: Sequence[Course]) -> str:
         for result, course in zip(results, courses, strict=True)
     ]
     page = make_environment().get_template("report.html.jinja")
-    text = page.render(results=results, boards=drawn, count_outcomes=count_outcomes)
+    files = dict.fromkeys(printable(str(result.path)) for result in results)
+    title = next(iter(files)) if len(files) == 1 else f"{len(files)} notebooks"
+    text = page.render(
+        results=results,
+        names=names(results),
+        title=title,
+        boards=drawn,
+        count_outcomes=count_outcomes,
+    )
     return text.strip() + "\n"

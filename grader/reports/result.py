@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from grader.answer.assigned import first_assignments
 from grader.answer.parse import AnswerCell, live_names, written_names
+from grader.printable import printable
 from grader.verdict import GUESSES, RAISED, Code, Reason, Report, Verdict, because
 
 if TYPE_CHECKING:
@@ -26,6 +27,17 @@ class Ungraded:
 
 
 Result = Report | Ungraded
+
+
+def names(results: Sequence[Result]) -> list[str]:
+    """What an overview calls each result: its file, and the exercise if a file has several."""
+    files = [result.path for result in results]
+    return [
+        f"{printable(str(result.path))}, {result.notebook}"
+        if isinstance(result, Report) and files.count(result.path) > 1
+        else printable(str(result.path))
+        for result in results
+    ]
 
 
 def complete(submission: Submission, report: Report, exercises: Sequence[Exercise] = ()) -> Report:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from grader.printable import printable
 from grader.reports import wording
-from grader.reports.result import Result
+from grader.reports.result import Result, names
 from grader.verdict import Outcome, Report, Verdict, count_outcomes
 
 STYLES = {
@@ -54,11 +54,8 @@ def render(report: Report, *, width: int, colour: bool) -> str:
 def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> str:
     """Write a line for each file of a command."""
     table = Table.grid(padding=(0, 2))
-    paths = [result.path for result in results]
-    for result in results:
-        name = Text(printable(str(result.path)), overflow="fold")
-        if isinstance(result, Report) and paths.count(result.path) > 1:
-            name.append(f", {result.notebook}")
+    for result, called in zip(results, names(results), strict=True):
+        name = Text(called, overflow="fold")
         if isinstance(result, Report):
             table.add_row(name, wording.points(result), _signs(result))
         else:

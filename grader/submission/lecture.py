@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from grader.answer.cell_source import hide_magics, parsed
 from grader.answer.parse import AnswerCell
 from grader.answer.statements import stored_names, walk_names
 from grader.program.course import BUILT_IN, Course, Outline, built_in_course
 from grader.submission.answer_cells import find_answer_cells
-from grader.submission.lecture_forward import INPUTS, SIZES, Assigned, forward_text, steps_to
-from grader.submission.notebook_file import Cell, UnreadableNotebook, cells_in, read_bytes
+from grader.submission.lecture_forward import SIZES, Assigned, Forward, forward_to, names_in
+from grader.submission.notebook_file import Cell
 
 ASKED: Mapping[str, Sequence[str]] = {
     "ex2": ["dlogits"],
@@ -60,16 +60,6 @@ class _Line:
         return False
 
 
-def lecture_courses(path: Path) -> list[Course]:
-    """A course for each exercise in a copy of the lecture's notebook; none for another file."""
-    try:
-        data = read_bytes(path)
-        cuts = cut_lecture(cells_in(data, path)) if b"retain_grad" in data else []
-    except UnreadableNotebook:  # whoever reads its answers says why
-        return []
-    return [course for course, _ in cuts]
-
-
 def cut_lecture(cells: Sequence[Cell]) -> list[Cut]:
     """The exercises between the landmarks of the lecture's notebook; none in any other."""
     if find_answer_cells(cells):
@@ -79,26 +69,50 @@ def cut_lecture(cells: Sequence[Cell]) -> list[Cut]:
     begin = _first(line.asks("backward") and i > retains for i, line in enumerate(lines))
     marks = "loss_fast", "hpreact_fast", "max_steps"
     binding = [_first(name in line.binds for line in lines[begin:]) + begin for name in marks]
-    forward = _assigned(lines[:begin])
-    steps, before = steps_to("loss", forward), steps_to("hpreact", forward)
-    fused = _detached(steps, "logits") if "logits" in steps else {}
-    fused |= {"loss_fast": "F.cross_entropy(logits, Yb)"} if fused else {}
-    weighed = {**before, "total": "(dhpreact * hpreact).sum()"} if before else {}
-    found = []
-    for number, (place, program) in enumerate(
-        zip((begin, *binding), (steps, fused, weighed), strict=False), start=1
-    ):
-        end = min((one for one in binding if one > place), default=place)
-        if program and place < len(lines):
-            found.append(_exercise(f"ex{number}", program, lines[place + 1 : end], lines, begin))
+    assigned = _assigned(lines[:begin])
+    _, learned = assigned.get("parameters", (0, None))
+    parameters = names_in(learned) if learned else ()
+    forward = forward_to("loss", assigned, parameters)
+    places = zip((begin, *binding), _first_three(forward) if forward else (), strict=False)
+    found = [
+        _exercise(f"ex{number}", program, lines[place + 1 : _end(place, binding)], lines, begin)
+        for number, (place, program) in enumerate(places, start=1)
+        if program.steps and place < len(lines)
+    ]
+    found += itertools.islice(_trainings(lines, begin, parameters), 1)
+    return [(course, answer) for course, answer in found if course.exercises[0].gradients]
+
+
+def _end(place: int, marks: Sequence[int]) -> int:
+    """The first of the marks behind a place."""
+    return min((mark for mark in marks if mark > place), default=place)
+
+
+def _trainings(lines: Sequence[_Line], begin: int, parameters: Sequence[str]) -> Iterator[Cut]:
+    """The fourth exercise, for each loop behind the line `begin` that may be its own."""
     for number in range(begin, len(lines)):
         for body in _bodies(lines[number]):
             first = _first("loss" in line.binds for line in body)
             end = _first("grads" in line.binds for line in body)
-            program = steps_to("loss", _assigned(body[: first + 1]))
-            if program and first < end < len(body):
-                return [*found, _exercise("ex4", program, body[first + 1 : end], lines, number)]
-    return found
+            forward = forward_to("loss", _assigned(body[: first + 1]), parameters)
+            if forward and first < end < len(body):
+                yield _exercise("ex4", forward, body[first + 1 : end], lines, number)
+
+
+def _first_three(forward: Forward) -> Iterator[Forward]:
+    """The forward passes of exercises 1 to 3; without steps where the notebook's has other names.
+
+    In exercise 2 the steps behind the logits have values, and no gradient comes back from them.
+    """
+    yield forward
+    steps = dict(forward.up_to("logits"))
+    if steps:
+        behind = {n: text for n, text in forward.steps.items() if n not in steps}
+        steps |= {n: re.sub(r"\blogits\b", "logits.detach()", t) for n, t in behind.items()}
+        steps["loss_fast"] = f"F.cross_entropy(logits, {forward.inputs['Yb']})"
+    yield replace(forward, steps=steps)
+    steps = dict(forward.up_to("hpreact"))
+    yield replace(forward, steps=steps and {**steps, "total": "(dhpreact * hpreact).sum()"})
 
 
 def _first(holds: Iterable[bool]) -> int:
@@ -108,13 +122,6 @@ def _first(holds: Iterable[bool]) -> int:
         if one:
             return number - 1
     return number
-
-
-def _detached(steps: Mapping[str, str], name: str) -> dict[str, str]:
-    """The steps, with values of `name` for those behind it, and no gradient that comes back."""
-    behind = [*steps][[*steps].index(name) + 1 :]
-    word = re.compile(rf"\b{name}\b")
-    return {n: word.sub(f"{name}.detach()", t) if n in behind else t for n, t in steps.items()}
 
 
 def _lines_of(cell: Cell) -> list[_Line]:
@@ -135,23 +142,38 @@ def _bodies(line: _Line) -> Iterator[list[_Line]]:
 def _assigned(lines: Iterable[_Line]) -> Assigned:
     found = dict[str, tuple[int, ast.expr | None]]()
     for number, line in enumerate(lines):
-        match line.node:
-            case ast.Assign([ast.Name(name)], value):
-                found[name] = number, value
-            case _:
-                found |= dict.fromkeys(line.binds, (number, None))
+        found |= dict.fromkeys(line.binds, (number, None))
+        if isinstance(line.node, ast.Assign):
+            for target in line.node.targets:
+                found |= {name: (number, value) for name, value in _values(target, line.node.value)}
     return found
 
 
+def _values(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The names in the target of an assignment, each with its value."""
+    match target, value:
+        case ast.Name(name), _:
+            yield name, value
+        case ast.Tuple(parts), ast.Tuple(values) if len(parts) == len(values):
+            for part, one in zip(parts, values, strict=True):
+                yield from _values(part, one)
+        case ast.Tuple(parts), _:
+            for number, part in enumerate(parts):
+                one = ast.Subscript(value, ast.Constant(number), ast.Load())
+                yield from _values(part, one)
+
+
 def _exercise(
-    prefix: str, steps: Mapping[str, str], answer: Sequence[_Line], lines: Sequence[_Line], end: int
+    prefix: str, forward: Forward, answer: Sequence[_Line], lines: Sequence[_Line], end: int
 ) -> Cut:
-    """An exercise with these steps and this answer; its sizes are set before the line `end`."""
+    """An exercise with this forward pass and answer; its sizes are set before the line `end`."""
     outlines = {outline.prefix: outline for outline in built_in_course().exercises}
-    ours = outlines[prefix].gradients
-    tensors = {*INPUTS, *[*steps][:-1]}
+    renamed = {f"d{ours}": f"d{theirs}" for ours, theirs in forward.inputs.items()}
+    ours = [renamed.get(name, name) for name in outlines[prefix].gradients]
+    tensors = {*forward.inputs.values(), *[*forward.steps][:-1]}
     written = frozenset[str]().union(*(line.binds for line in answer))
-    asked = {*ASKED.get(prefix, ours), *(written if prefix in ("ex1", "ex4") else ())}
+    asked = {renamed.get(name, name) for name in ASKED.get(prefix, ours)}
+    asked |= written if prefix in ("ex1", "ex4") else set()
     retained = (name for line in lines if line.asks("retain_grad") for name in line.names)
     order = dict.fromkeys((*ours, *(f"d{name}" for name in retained)))
     numbers = {name: value for name, (_, value) in _assigned(lines[:end]).items()}
@@ -167,7 +189,7 @@ def _exercise(
         tuple(sizes.items()),
         as_lecture=True,
     )
-    text = forward_text(steps, arriving="dhpreact" if prefix == "ex3" else "")
+    text = forward.text(arriving="dhpreact" if prefix == "ex3" else "")
     course = Course(BUILT_IN, "The lecture", "", (outline,), ((outline.file, text),))
     kept = _whole(answer, lines, {*SIZES, *tensors, *(f"d{name}" for name in tensors), "cmp"})
     return course, tuple(_cells(kept, prefix, written))

@@ -7,24 +7,30 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from grader.answer.statements import walk_names
 from grader.answer.torch_words import WORDS
 from grader.program.course import built_in_course
 
-SIZES: Mapping[str, str] = {
-    "n": "Xb.shape[0]",
-    "batch_size": "Xb.shape[0]",
-    "block_size": "Xb.shape[1]",
-    "vocab_size": "C.shape[0]",
-    "n_embd": "C.shape[1]",
-    "n_hidden": "W1.shape[1]",
+INPUTS = ("C", "Xb", "W1", "b1", "bngain", "bnbias", "W2", "b2", "Yb")
+"""What the lecture's forward pass begins with, in the order in which it is read."""
+
+SIZES: Mapping[str, tuple[str, int]] = {
+    "n": ("Xb", 0),
+    "batch_size": ("Xb", 0),
+    "block_size": ("Xb", 1),
+    "vocab_size": ("C", 0),
+    "n_embd": ("C", 1),
+    "n_hidden": ("W1", 1),
 }
-"""The lecture's names of lengths, and where a forward function has them from."""
+"""The lecture's names of lengths, each with an input and the axis that has this length."""
 
 FORWARD = frozenset(WORDS["forward"])
 """The attributes that are read."""
+
+_KNOWN = {*INPUTS, *SIZES, "torch", "F", "range", "len", "sum"}
 
 MOST_NODES = 200
 """Names, numbers and operators of a step."""
@@ -34,57 +40,84 @@ _PLAIN = (
     *(ast.Constant, ast.Name, ast.Attribute, ast.keyword),
     *(ast.operator, ast.unaryop, ast.expr_context),
 )
-_KNOWN = ("torch", "F", "range", "len", "sum")
 
 Assigned = Mapping[str, tuple[int, ast.expr | None]]
 """The names that a notebook assigns: at which of its statements last, and what, if that shows."""
 
 
-def _signature() -> Sequence[ast.arg]:
-    """The parameters of the course's first forward function."""
+def names_in(value: ast.expr) -> list[str]:
+    """The names in an expression, in the order in which it is read."""
+    found = sorted(walk_names(value), key=lambda name: (name.lineno, name.col_offset))
+    return [name.id for name in found]
+
+
+def _signature() -> dict[str, str]:
+    """The parameters of the course's first forward function, which has the lecture's names."""
     (_, text), *_ = built_in_course().sources
     functions = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
-    return next(functions).args.args
+    arguments = next(functions).args.args
+    return {one.arg: ast.unparse(one.annotation) for one in arguments if one.annotation}
 
 
-INPUTS = tuple(argument.arg for argument in _signature())
-"""The lecture's names for what a forward pass begins with."""
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """A forward pass: its steps in order, and what it calls each input of the lecture."""
+
+    steps: Mapping[str, str]
+    inputs: Mapping[str, str]
+
+    def up_to(self, end: str) -> Mapping[str, str]:
+        """The steps up to the one called `end`; none where there is no such step."""
+        names = [*self.steps]
+        behind = names.index(end) + 1 if end in names else 0
+        return {name: self.steps[name] for name in names[:behind]}
+
+    def text(self, arriving: str = "") -> str:
+        """A file with a function `forward` that takes these steps, and returns the last.
+
+        Its parameters are the inputs, and the gradient that is `arriving`.
+        """
+        parameters = [f"{self.inputs[name]}: {text}" for name, text in _signature().items()]
+        if arriving:
+            parameters.append(f"{arriving}: Annotated[Tensor, 'n, n_hidden']")
+        lines = (
+            "from typing import Annotated",
+            "import torch",
+            "import torch.nn.functional as F",
+            "from torch import Tensor",
+            f"def forward({', '.join(parameters)}):",
+            *(f"    {n} = {self.inputs[name]}.shape[{axis}]" for n, (name, axis) in SIZES.items()),
+            *(f"    {name} = {text}" for name, text in self.steps.items()),
+            f"    return {[*self.steps][-1]}",
+        )
+        return "\n".join(lines) + "\n"
 
 
-def steps_to(end: str, assigned: Assigned) -> dict[str, str]:
-    """The steps of a forward pass up to the one called `end`, in their order.
+def forward_to(end: str, assigned: Assigned, parameters: Iterable[str]) -> Forward | None:
+    """The forward pass up to the step called `end`; None where a step cannot be read.
 
-    None where one of them cannot be read: what is no input has to be plain arithmetic.
+    A step is plain arithmetic of inputs, of the notebook's own `parameters`, steps and numbers.
+    Names that are no step take the place of the inputs that do not occur, in the order in which
+    they are read.
     """
-    known = {*INPUTS, *SIZES, *_KNOWN}
-    needed, steps = {end}, dict[str, str]()
+    needed, steps = {end}, dict[str, ast.expr]()
     for name, (_, value) in sorted(assigned.items(), key=lambda item: -item[1][0]):
-        if name in needed - known:
-            if value is None or not _is_plain(value):
-                return {}
-            needed = needed - {name} | {part.id for part in walk_names(value)}
-            steps[name] = ast.unparse(value)
-    return dict(reversed(steps.items())) if steps and needed <= known else {}
-
-
-def forward_text(steps: Mapping[str, str], arriving: str = "") -> str:
-    """The text of a file with a function `forward` that takes these steps, and returns the last.
-
-    Its parameters are the inputs, and the gradient that is `arriving`.
-    """
-    parameters = [ast.unparse(argument) for argument in _signature()]
-    if arriving:
-        parameters.append(f"{arriving}: Annotated[Tensor, 'n, n_hidden']")
-    lines = (
-        "from typing import Annotated",
-        "import torch",
-        "import torch.nn.functional as F",
-        "from torch import Tensor",
-        f"def forward({', '.join(parameters)}):",
-        *(f"    {name} = {text}" for name, text in {**SIZES, **steps}.items()),
-        f"    return {[*steps][-1]}",
-    )
-    return "\n".join(lines) + "\n"
+        if name in needed - _KNOWN and value and _is_plain(value):
+            needed.update(names_in(value))
+            steps[name] = value
+    kept, read, inputs = dict[str, str](), dict[str, None](), {*INPUTS, *parameters}
+    for name, value in reversed(steps.items()):
+        names = names_in(value)
+        # What is made of no input, such as a batch of the data set, is one.
+        if isinstance(value, ast.Constant) or not {*inputs, *kept}.isdisjoint(names):
+            read |= dict.fromkeys(one for one in names if one not in kept)
+            kept[name] = ast.unparse(value)
+    others = [name for name in read if name not in _KNOWN]
+    missing = [name for name in INPUTS if name not in read]
+    is_clear = len(others) in (0, len(missing)) and kept.keys().isdisjoint(others)
+    if end not in kept or not is_clear:
+        return None
+    return Forward(kept, {name: name for name in INPUTS} | dict(zip(missing, others, strict=False)))
 
 
 def _is_plain(value: ast.expr) -> bool:

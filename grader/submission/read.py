@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.answer.parse import LONGEST_ANSWER, AnswerCell, prefix_of, written_names
 from grader.printable import listed
-from grader.program.course import Course
+from grader.program.course import Course, built_in_course
 from grader.submission.answer_cells import MOST_ANSWER_CELLS, find_answer_cells, which_notebook
 from grader.submission.copies import graded_copies
 from grader.submission.lecture import cut_lecture
@@ -42,12 +42,22 @@ class Submission:
     others: tuple[AnswerCell, ...] = ()
 
 
-def read_submission(path: Path, course: Course) -> Submission:
-    """Read an .ipynb.
+def read_submissions(path: Path, course: Course) -> list[tuple[Course, Submission]]:
+    """Read an .ipynb; a copy of the lecture's notebook has a course of its own for each exercise.
 
     Raises:
         UnreadableNotebook: if it is not one of the course's notebooks; the message is a sentence.
     """
+    data = read_bytes(path)
+    may_be_lecture = course == built_in_course() and b"retain_grad" in data
+    cuts = cut_lecture(cells_in(data, path)) if may_be_lecture else ()
+    return [(own, Submission(path, own.notebooks[0], cells)) for own, cells in cuts] or [
+        (course, submission_in(data, path, course, advise=True))
+    ]
+
+
+def read_submission(path: Path, course: Course) -> Submission:
+    """Read an .ipynb that is one of the course's notebooks; raises as `read_submissions` does."""
     return submission_in(read_bytes(path), path, course, advise=True)
 
 
@@ -61,9 +71,6 @@ def submission_in(
 
     Which notebook it is, the answers' prefixes say, never the file's name.
     """
-    if course.exercises[0].as_lecture:
-        answer = next(each for own, each in cut_lecture(cells_in(data, path)) if own == course)
-        return Submission(path, course.notebooks[0], answer)
     if not solved and is_solved(data, path):
         raise UnreadableNotebook(
             f"{shown(path)} is the course's own solution, as its metadata say, and earns nothing: "

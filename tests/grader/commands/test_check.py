@@ -366,6 +366,8 @@ def test_the_lectures_notebook_has_a_table_for_each_exercise(
     reports = json.loads(capsys.readouterr().out)
     assert [report["notebook"] for report in reports] == [f"Exercise {n}" for n in (1, 2, 3, 4)]
     assert [report["score"] for report in reports] == passed
-    assert "dbnvar_inv" in page.read_text(encoding="utf-8")
+    html = page.read_text(encoding="utf-8")
+    assert f"<h1>{path}, graded</h1>" in html
+    assert [f'<a href="#n{n}">{path}, Exercise {n}</a>' in html for n in (1, 2, 3, 4)] == [True] * 4
     assert cli.main(["check", str(path)]) == code
     assert "ninja.ipynb, Exercise 4" in capsys.readouterr().out

@@ -877,8 +877,8 @@ NO_NAME = "This line raised NameError: name '{}' is not defined. "
         (
             "dprobs = (1.0 / probs) * dlogprobs",
             "dprobs = inv(probs) * dlogprobs",
-            f"{NO_NAME.format('inv')}Only answer cells are run, so define it, or import it, in one"
-            " of them.",
+            f"{NO_NAME.format('inv')}Only the exercise's own cells are run, so define it, or"
+            " import it, in one of them.",
         ),
         (
             "db2 = dlogits.sum(0)",
@@ -937,7 +937,7 @@ def test_a_slip_that_leaves_out_zeros_is_told_beside_the_right_value(judge_text:
     verdict = judge_text(edited((line, slip)))["dlogits"]
     assert verdict.outcome is Outcome.PASS
     assert wording.note(verdict).startswith(
-        "Line 5 of ex1-max changes a name that no answer cell defines"
+        "Line 5 of ex1-max changes a name that nothing defines before it"
     )
     assert "Did you mean `dlogits`?" in wording.note(verdict)
 

@@ -10,6 +10,7 @@ from tests.helpers.lecture_notebook import (
     EXERCISE_1,
     EXERCISE_2,
     FORWARD,
+    NORM,
     SETUP,
 )
 
@@ -37,6 +38,13 @@ SCRIPT = {
     "another exercise": EXERCISE_2,
     "check another": "check()",
     "check one of the first": "check('dbnvar')",
+    "norm": NORM,
+    "blank": "dhprebn = None",
+    "check blank": "check()",
+    "board of the first": "board('ex1')",
+    "batch again": BATCH,
+    "forward again": FORWARD,
+    "check old": "check('dhpreact')",
 }
 
 
@@ -72,6 +80,15 @@ def test_a_gradient_by_name_is_looked_for_in_all_exercises(printed: dict[str, st
     assert "✗ fail: dbnvar (cell 5, line 16)" in printed["check one of the first"]
 
 
+def test_what_is_to_do_has_no_value_of_another_exercise(printed: dict[str, str]) -> None:
+    assert printed["check blank"].split() == ["dhprebn", "|", "to", "do"]
+
+
+def test_a_value_of_an_earlier_batch_is_said(printed: dict[str, str]) -> None:
+    assert "run your cells again, from the top down" in printed["check old"]
+
+
 def test_the_others_work_too(printed: dict[str, str]) -> None:
     assert "fail: dbnvar" in printed["board"]
+    assert "fail: dbnvar" in printed["board of the first"]
     assert "autograd" in printed["nudge"]

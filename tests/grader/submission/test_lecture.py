@@ -1,5 +1,6 @@
 """The lecture's own notebook: which exercises are found in it, and what they get."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -7,11 +8,12 @@ import pytest
 
 from grader.execution.runner import Runner
 from grader.grading.grade import grade
-from grader.program.course import BadCourse
+from grader.program.course import BadCourse, built_in_course
 from grader.program.exercises import exercises_of
 from grader.reports.wording import note
-from grader.submission.lecture import lecture_courses
-from grader.submission.read import read_submission
+from grader.submission.lecture import cut_lecture
+from grader.submission.notebook_file import read_cells
+from grader.submission.read import read_submissions
 from grader.verdict import Outcome, Place, Verdict
 from tests.helpers.lecture_notebook import (
     BLANK,
@@ -27,14 +29,14 @@ Judged = dict[str, dict[str, Verdict]]
 
 
 def found(path: Path) -> list[str]:
-    return [course.notebooks[0] for course in lecture_courses(path)]
+    return [course.notebooks[0] for course, _ in cut_lecture(read_cells(path))]
 
 
 def judge(path: Path, cells: Mapping[str, str], runner: Runner) -> Judged:
     """The verdicts of each exercise in a notebook with these cells, by its name."""
     judged = Judged()
-    for course in lecture_courses(write_lecture(path / "my notes.ipynb", cells)):
-        submission = read_submission(path / "my notes.ipynb", course)
+    file = write_lecture(path / "my notes.ipynb", cells)
+    for course, submission in read_submissions(file, built_in_course()):
         report = grade(exercises_of(course, submission.notebook), submission.cells, runner)
         judged[report.notebook] = {verdict.name: verdict for verdict in report.verdicts}
     return judged
@@ -118,6 +120,47 @@ def test_the_forward_pass_of_the_file_counts(tmp_path: Path, warm_runner: Runner
     judged = judge(tmp_path, cells, warm_runner)["Exercise 1"]
     assert {"dsquares", "dbndiff2"} & judged.keys() == {"dsquares"}
     assert {verdict.outcome for verdict in judged.values()} == {Outcome.PASS}
+
+
+def called(cells: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    """The cells with other names, and those of their gradients."""
+    renamed = {f"d{name}": f"d{other}" for name, other in names.items()} | dict(names)
+    pattern = rf"\b({'|'.join(renamed)})\b"
+    return {cell: re.sub(pattern, lambda f: renamed[f[1]], text) for cell, text in cells.items()}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"Yb": "yb"},
+        {"Xb": "X_batch", "Yb": "Y_batch"},
+        {"C": "c", "Xb": "xs", "W1": "w1", "W2": "w2", "bngain": "gamma", "Yb": "ys"},
+    ],
+)
+def test_inputs_may_have_other_names(
+    names: dict[str, str], tmp_path: Path, warm_runner: Runner
+) -> None:
+    parameters = "parameters = [C, W1, b1, W2, b2, bngain, bnbias]"
+    cells = {**RIGHT, "batch": f"{parameters}\n{RIGHT['batch']}"}
+    judged = judge(tmp_path, called(cells, names), warm_runner)
+    assert outcomes(judged) == {f"Exercise {number}": {} for number in (1, 2, 3, 4)}
+    assert [len(verdicts) for verdicts in judged.values()] == [26, 1, 1, 11]
+    asked = {f"d{names.get(name, name)}" for name in ("C", "W1", "W2", "bngain")}
+    assert asked <= judged["Exercise 1"].keys()
+
+
+def test_a_name_too_many_is_no_input(tmp_path: Path) -> None:
+    forward = FORWARD.replace("emb = C[Xb]", "emb = C[Xb] + noise")
+    cells = {**RIGHT, "forward": forward}
+    assert found(write_lecture(tmp_path / "x.ipynb", cells)) == ["Exercise 4"]
+
+
+def test_a_line_of_the_forward_pass_may_bind_two_names(tmp_path: Path, warm_runner: Runner) -> None:
+    line = "logit_maxes = logits.max(1, keepdim=True).values"
+    forward = FORWARD.replace(line, "logit_maxes, _ = logits.max(1, keepdim=True)")
+    assert forward != FORWARD
+    judged = judge(tmp_path, {**RIGHT, "forward": forward}, warm_runner)
+    assert outcomes(judged)["Exercise 1"] == {}
 
 
 def test_cmp_says_what_is_meant_by_another_name(tmp_path: Path, warm_runner: Runner) -> None:

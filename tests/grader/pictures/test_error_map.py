@@ -5,6 +5,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 import torch
+from grader.pictures.card import FONT
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.image import AxesImage
@@ -12,7 +13,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from grader.pictures.card import FONT
 from grader.pictures.error_map import draw_error
 from grader.program.compare import RELATIVE_TOLERANCE
 

@@ -274,9 +274,9 @@ def _hints_for(gradient: str, exercises: Sequence[str], hints: Hints) -> Sequenc
     return found[0]
 
 
-_FOLD_AND_TEXT = re.compile(r"</details>\n\n(?!</?details>|<p></p>)(?=\S)")
+_FOLD_AND_TEXT = re.compile(r"</details>\n\n(?!</details>|<p>)(?=\S)")
 _GAP = "</details>\n\n<p></p>\n\n"
-"""In JupyterLab a text that follows a fold would stick to it."""
+"""In JupyterLab what follows a fold would stick to it."""
 
 
 def _details(gradient: str, hints: Sequence[str]) -> str:

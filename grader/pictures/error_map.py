@@ -93,7 +93,8 @@ def draw_error(
             frame = Rectangle((column - 0.5, row - 0.5), 1, 1, fc="none", ec=INK, gid="label")
             axes.add_patch(frame)
     if measured.worst is not None and measured.largest > measured.tolerance:
-        _mark(axes, *np.argwhere(np.abs(cells) == measured.largest)[0], "o", "largest error")
+        row, column = np.argwhere(np.abs(cells) == measured.largest)[0]
+        _mark(axes, row, column, "o", "largest error")
     if has_scale:
         bar = figure.colorbar(image, orientation="horizontal", aspect=40)
         bar.set_label(f"{whose}s minus autograd's (purple: too small, green: too large)")
@@ -112,7 +113,7 @@ def _number(axes: Axes, leading: Sequence[int], columns: int) -> None:
     names = ", ".join(map(str, range(len(leading))))
     axes.set_ylabel(f"dimension {names} ({' × '.join(map(str, leading))})")
 
-    def place(row: float, _: int) -> str:
+    def place(row: float, _: float) -> str:
         inside = row.is_integer() and 0 <= row < math.prod(leading)
         indices = np.unravel_index(int(row), leading) if inside else ()
         return ", ".join(map(str, indices))

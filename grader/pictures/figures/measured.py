@@ -15,6 +15,7 @@ from grader.pictures.figures.sheet import (
     INK,
     SIGNED,
     Picture,
+    fading_in,
     new_axes,
     styled,
 )
@@ -57,12 +58,12 @@ def gates(slopes: Tensor) -> Picture:
         slopes: numbers from 0 to 1, (examples, units).
     """
     figure, (axes,) = new_axes(height=3.4)
-    image = axes.imshow(slopes.numpy(), cmap=SIGNED, vmin=-1, vmax=1, aspect="auto")
+    image = axes.imshow(slopes.numpy(), cmap=fading_in(GREEN), vmin=0, vmax=1, aspect="auto")
     axes.grid(visible=False)
     axes.set_title("what the gate lets through")
     axes.set_xlabel("unit")
     axes.set_ylabel("example")
-    figure.colorbar(image, boundaries=np.linspace(0, 1, 65), ticks=[0, 0.5, 1])
+    figure.colorbar(image)
     return Picture(
         figure,
         "A grid of units and examples, green where the gradient passes. No column is empty from "

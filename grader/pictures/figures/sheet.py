@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from cycler import cycler
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
@@ -39,10 +40,15 @@ PALER = {FORWARD: f"{FORWARD}70", BACKWARD: f"{BACKWARD}70"}
 """The many beside the one that matters."""
 
 
-def fading(below: str, above: str) -> LinearSegmentedColormap:
+def fading(below: str, above: str) -> Colormap:
     """A colour map from one colour to another, through nothing in the middle."""
     stops = [(0.0, below), (0.5, f"{below}00"), (0.5, f"{above}00"), (1.0, above)]
     return LinearSegmentedColormap.from_list("fading", stops).with_extremes(bad=INK)
+
+
+def fading_in(colour: str) -> Colormap:
+    """A colour map from nothing to a colour."""
+    return LinearSegmentedColormap.from_list("fading in", [f"{colour}00", colour])
 
 
 SIGNED = fading(PURPLE, GREEN)
@@ -81,7 +87,14 @@ _COURSE_STYLE: dict[Any, Any] = {
     "font.size": 10.5,
 }
 
-styled = plt.rc_context(_COURSE_STYLE)
+
+@contextmanager
+def _course_style() -> Iterator[None]:
+    with plt.rc_context(_COURSE_STYLE):
+        yield
+
+
+styled = _course_style()
 """Decorates what draws a plot: legends and colour bars have the course's look as well."""
 
 Cell = tuple[int, int]

@@ -12,12 +12,14 @@ from matplotlib.colors import to_hex, to_rgb
 
 from grader.pictures import figures
 from grader.pictures.figures import sheet
+from grader.pictures.front_end import BRIGHTER
 
 PROJECT = Path(__file__).parents[1]
 ROOMS = ("grader", "notebooks", "docs/pages", "docs/examples")
 
-OWN = set(map(str.upper, [*sheet.PALER, *sheet.PALER.values(), *sheet.FILLS.values()]))
-"""The two, and their tints."""
+OWN = {sheet.FORWARD, sheet.BACKWARD}
+LIGHT, DARK = ("#FFFFFF",), ("#111111", "#1F1F1F", "#383838")
+"""The grounds of pages; the last is Colab's."""
 
 HEX = re.compile(r"#[0-9a-fA-F]{6}\b")
 NAMED = re.compile(r"""["'](C\d|tab:\w+|\w*(?:blue|orange|navy))["']""")
@@ -50,9 +52,18 @@ def _luminance(colour: str) -> float:
     return sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def test_the_two_ways_and_their_tints_are_blue_and_orange() -> None:
-    tints = [*sheet.PALER.values(), sheet.FILLS[sheet.FORWARD], sheet.FILLS[sheet.BACKWARD]]
-    assert all(map(means_a_way, [sheet.FORWARD, sheet.BACKWARD, *tints]))
+def test_the_two_ways_are_blue_and_orange() -> None:
+    assert all(map(means_a_way, OWN))
+
+
+@pytest.mark.parametrize("name", ["FORWARD", "BACKWARD", "GREEN", "PINK", "PURPLE", "INK", "GREY"])
+def test_a_figure_can_be_read_on_a_light_page_and_brightened_on_a_dark_one(name: str) -> None:
+    colour = getattr(sheet, name)
+    brighter = to_hex([min(1, BRIGHTER * part) for part in to_rgb(colour)])
+    assert all(contrast(colour, ground) >= 4.5 for ground in LIGHT)
+    assert all(contrast(brighter, ground) >= 4.5 for ground in DARK)
+    # where nothing brightens it, as in a notebook that was saved
+    assert contrast(colour, DARK[0]) >= 3.5
 
 
 def test_no_python_names_a_blue_or_an_orange_of_its_own() -> None:

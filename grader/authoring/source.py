@@ -42,9 +42,13 @@ _MARK = re.compile(rf"(?m)^[ \t]*({BEGIN_SOLUTION}|{END_SOLUTION})[ \t]*$")
 _ROLE = re.compile(rf"# (answer|check|try): ({GRADE_ID.pattern})")
 _NEARLY_ROLE = re.compile(r"#+\s*(answer|check)\b", re.IGNORECASE)
 _FORM = "# @title "
-"""A code cell that begins so is folded: its title is what one sees."""
+"""A code cell that begins so is folded: its title is what one sees on Colab."""
+_FIGURE = re.compile(r"figures\.(\w+)\([^\n]*\)")
+"""A code cell that does nothing but draw a figure gets a title, and is folded too."""
 _FOLDED = {"jupyter": {"source_hidden": True}, "cellView": "form"}
 """The metadata that folds a cell, in JupyterLab and on Colab."""
+_HIDDEN = "hide-input"
+"""The tag that folds it on the site."""
 _DIRECTIVE = re.compile(r"\{\{ (\w+)(?:: (\w+))? \}\}")
 """`{{ colab }}`, with exactly one space on each side: LaTeX's own double braces have none."""
 
@@ -100,9 +104,7 @@ def read_source(
             case ("colab", None):
                 return badge
             case ("hints", str(gradient)):
-                folded = _details(gradient, _hints_for(gradient, exercises, hints))
-                is_last = not directive.string[directive.end() :].strip()
-                return folded if is_last else f"{folded}{_GAP}"
+                return _details(gradient, _hints_for(gradient, exercises, hints))
         raise SourceError(
             f"{name}: {directive[0]} is not known. A source may say {{{{ colab }}}}, "
             "{{ repository }} and {{ hints: dX }}, in Markdown."
@@ -110,12 +112,14 @@ def read_source(
 
     seen: Counter[str] = Counter()
     for cell in cells:
+        if figure := _FIGURE.fullmatch(cell.source.strip()):
+            cell.source = f"{_FORM}Figure: {figure[1].replace('_', ' ')}\n{figure[0]}"
         cell.metadata = nbformat.from_dict(_metadata(cell, name, points))
         if cell.cell_type == "code":
             # An f-string may hold braces of its own, so that code knows this one word only.
             cell.source = cell.source.replace("{{ repository }}", repository).strip("\n")
         else:
-            cell.source = _DIRECTIVE.sub(expand, cell.source)
+            cell.source = _FOLD_AND_TEXT.sub(_GAP, _DIRECTIVE.sub(expand, cell.source))
         cell["id"] = _cell_id(cell, seen)
     notebook.update(cells=cells, metadata=nbformat.from_dict(METADATA), nbformat_minor=5)
     nbformat.validate(notebook)
@@ -270,8 +274,9 @@ def _hints_for(gradient: str, exercises: Sequence[str], hints: Hints) -> Sequenc
     return found[0]
 
 
-_GAP = "\n\n<p></p>"
-"""In JupyterLab a text that follows the last hint would stick to it."""
+_FOLD_AND_TEXT = re.compile(r"</details>\n\n(?!</details>|<p>)(?=\S)")
+_GAP = "</details>\n\n<p></p>\n\n"
+"""In JupyterLab what follows a fold would stick to it."""
 
 
 def _details(gradient: str, hints: Sequence[str]) -> str:
@@ -291,6 +296,7 @@ def _metadata(cell: NotebookNode, name: str, worth: Mapping[str, int]) -> dict[s
         metadata["tags"] = cell.metadata["tags"]
     if cell.source.startswith(_FORM):
         metadata |= _FOLDED
+        metadata["tags"] = [*cell.metadata.get("tags", []), _HIDDEN]
     role = role_of(cell)
     if role is None or role.kind == "try":
         return metadata

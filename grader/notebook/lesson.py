@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 from torch import Tensor
@@ -25,7 +24,7 @@ from grader.notebook.running_notebook import (
     lesson_course,
     open_lesson,
 )
-from grader.pictures.front_end import image_element, is_live
+from grader.pictures.front_end import is_live
 from grader.pictures.gradient_error import measure_error
 from grader.printable import printable
 from grader.program.compare import compare
@@ -33,12 +32,6 @@ from grader.program.references import prepare
 from grader.reports import wording
 from grader.user_error import SpokenError
 from grader.verdict import Outcome, Verdict
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-DOTS_PER_INCH = 110
-"""Resolution of pictures in a notebook."""
 
 FIRST_TIME = "Starting the process that runs your answers: a few seconds, this once ..."
 """What a person sees while the first verdicts of a session are found."""
@@ -181,7 +174,7 @@ def heat_map(gradient: str | None = None) -> None:
     Args:
         gradient: a name such as "dlogits".
     """
-    from grader.pictures.error_map import draw_error
+    from grader.pictures.error_map import draw_error, why_no_map
 
     lesson = open_lesson(names=[gradient])
     (name,) = known_gradients([gradient], lesson.exercise, "heat_map")
@@ -190,7 +183,10 @@ def heat_map(gradient: str | None = None) -> None:
     if not isinstance(value, Tensor):
         print(f"{name} has no value in this notebook yet: there is nothing to draw.")
         return
-    _show_picture(draw_error(name, value, reference, lesson.labels(name[1:])))
+    if problem := why_no_map(name, value, reference):
+        print(problem)
+        return
+    display(draw_error(name, value, reference, lesson.labels(name[1:])))  # type: ignore[no-untyped-call]
     outcome = _judge(lesson)[name].outcome
     if outcome is Outcome.FAIL and compare(name, value, reference).approximate:
         print(f'In this notebook it hardly shows, but the line is wrong: see check("{name}").')
@@ -261,18 +257,6 @@ def _row(verdict: Verdict, lesson: Lesson, reference: Tensor, unreached: bool) -
         is_real = value.is_floating_point() and reference.numel() > 0
         error = measure_error(value, reference) if is_real else None
     return Row(verdict, comparison, error, unreached)
-
-
-def _show_picture(picture: Figure) -> None:
-    """Display a picture, with its label for where there are none."""
-    with io.BytesIO() as memory:
-        picture.savefig(memory, format="png", dpi=DOTS_PER_INCH)
-        png = memory.getvalue()
-    words = str(picture.get_label())
-    forms: dict[str, object] = {"image/png": png, "text/plain": words}
-    if is_live():  # as a `Picture` does
-        forms["text/html"] = image_element(png, words)
-    display(forms, metadata={"image/png": {"alt": words}}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def show(forms: Mapping[str, object]) -> None:

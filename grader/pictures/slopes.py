@@ -14,6 +14,7 @@ from grader.pictures.figures.sheet import (
     INK,
     Picture,
     new_axes,
+    styled,
 )
 from grader.pictures.gradient_error import in_digits
 
@@ -32,6 +33,7 @@ _TALLER = 3.0
 """A line that is steeper than the curve by more than this runs out of the picture."""
 
 
+@styled
 def draw_slopes(
     place: str,
     number: float,
@@ -68,10 +70,10 @@ def draw_slopes(
             tallest = max(tallest, min(float(np.nanmax(np.abs(line))), _TALLER * spread))
     axes.plot(number, 0, color=INK, marker="o", markersize=7)
     axes.set_ylim(-1.1 * tallest, 1.1 * tallest)
-    axes.set_xlabel(f"{place} (the chord is drawn wider, to be seen)", color=INK, fontsize=11)
-    axes.set_ylabel("change of the loss", color=INK, fontsize=11)
+    axes.set_xlabel(f"{place} (the chord is drawn wider, to be seen)")
+    axes.set_ylabel("change of the loss")
     axes.ticklabel_format(axis="y", scilimits=(-3, 3), useMathText=True)
-    figure.legend(loc="outside upper left", frameon=False, fontsize=11, ncols=2)
+    figure.legend(loc="outside upper left", fontsize=11, ncols=2)
     said = "; ".join(
         f"{name} {in_digits(slope, 4)}" for name, slope in slopes.items() if slope is not None
     )

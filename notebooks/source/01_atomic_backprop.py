@@ -1024,7 +1024,7 @@ print(f"{shut.all(0).sum()} units are shut for every example")
 figures.gates(gate)
 
 # %% [markdown]
-# *No column is dark from top to bottom.*
+# *Green where the gate is open. No column is empty from top to bottom.*
 #
 # **Open or shut.** The rectifier, `relu(x) = max(x, 0)`, has the slope 1 on the right and exactly 0
 # on the left. If one careless update makes a unit negative for *every* example, no gradient reaches
@@ -1056,7 +1056,7 @@ print(f"largest gradient of a dead unit's weights: {gradient[:, dead].abs().max(
 figures.firing(before, after)
 
 # %% [markdown]
-# *White where a unit fires, black where not, pink where it is dead.*
+# *Green where a unit fires, grey where it does not, pink where it is dead.*
 #
 # Here the inputs are fixed, and the dead stay dead. (In a deeper network, what comes in may change
 # until they fire again.) Smaller steps help, and rectifiers that keep a little slope on the left
@@ -1172,7 +1172,7 @@ for name, gradient in zip(("dbnvar_inv", "dbnvar", "dbndiff2"), found, strict=Tr
 figures.which_gradient(bnraw.grad, bndiff2.grad)
 
 # %% [markdown]
-# *Green is positive, purple negative; the darker, the larger.*
+# *Green is positive, purple negative; the stronger the colour, the larger the number.*
 #
 # **`dbnvar_inv`** (1, 64), through the product.
 #
@@ -1440,7 +1440,8 @@ print("with += on an index:", visitors.tolist())
 # Door 0 should have counted 3. But `visitors[doors] += 1` reads all four counts first (0, 0, 0, 0),
 # adds 1 to each, and then writes four ones, three of them onto the same place. Repeated rows are
 # overwritten, not added up. Let a loop visit one place after the other, or use a function that is
-# made for it: `t.index_add_(0, indices, rows)`.
+# made for it: `t.index_add_(0, indices, rows);`. (It also returns `t`, and the semicolon keeps a
+# cell that ends with this line from printing all of it.)
 #
 # **Your turn.**
 #
@@ -1468,7 +1469,7 @@ for example in range(n):
 check("demb", "dC")
 
 # %% tags=["data-dependent"]
-nudge("dC", 3, 5)
+nudge("dC", int(Xb[one, 2]), 5)  # the last letter of the most expensive bet
 
 # %% [markdown]
 # The most expensive bet of section 3.4 has come back to its letters, too:

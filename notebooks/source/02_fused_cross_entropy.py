@@ -332,7 +332,7 @@ print("of these, at a label:", (at_the_label < 0).sum().item())
 
 # %% [markdown]
 # *Each row has one purple place, the framed one. It is the paler, the nearer its probability is to
-# 1. All others are white or green, and the darkest green is where the network bet wrongly.*
+# 1. All others are empty or green, and the strongest green is where the network bet wrongly.*
 #
 # A gradient points uphill, to *more* loss; training walks the other way. So purple means "this
 # logit will be raised" and green "this one will be lowered": every character except the label has
@@ -376,12 +376,13 @@ print(f"largest number: {largest:.3f}, largest sum of a row: {gradient.sum(1).ab
 # the logit: where it is positive, it pulls the logit up; where it is negative, it pushes it down.
 
 # %%
-figures.pull_and_push()
+figures.logit_forces()
 
 # %% [markdown]
-# *Bars: the probabilities of one example. Arrows: the forces on its logits, to the same scale (in
-# a batch, each is divided by n). The right character is pulled up, all the others are pushed down,
-# and together the forces cancel.*
+# *Above, the logits of one example, with the forces on them as arrows, drawn longer than they are
+# (in a batch, each is divided by n). Below, their probabilities. The right character is pulled up,
+# all the others are pushed down, and together the forces cancel. Where a kernel runs, sliders move
+# the logits: make the right one the largest, and see what is left of the pull.*
 #
 # Three things to take from this picture:
 #
@@ -391,16 +392,6 @@ figures.pull_and_push()
 #   pushed hardest. One that was unlikely anyway is left in peace.
 # - **No force exceeds 1.** However wrong the model is, one example pulls no harder than that. (In a
 #   batch, 1 becomes 1/n.) This is the tame gradient which notebook 01 promised.
-#
-# Here are the forces on four logits. Where a kernel runs, sliders move them; make the right one the
-# largest, and see what is left of the pull.
-
-# %%
-figures.logit_forces()
-
-# %% [markdown]
-# *Above, the logits with the forces on them, drawn longer than they are; below, their
-# probabilities.*
 #
 # Now let the forces move the logits of the example above, step by step:
 

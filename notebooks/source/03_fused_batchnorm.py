@@ -157,14 +157,16 @@ print(f"what the stand-in sends back differs from dhpreact by {(arriving - dhpre
 # %% [markdown]
 # # Part 2 · Count the arrows
 #
-# Here is one column, drawn with all its arrows. An arrow means "goes into the formula of".
+# Here is one column, drawn with all its arrows. An arrow means "goes into the formula of". Go
+# through the stages: first the column runs forward, in blue, then the gradients come back along
+# the same arrows, in orange.
 
 # %%
-figures.batchnorm_arrows()
+figures.batchnorm_in_stages()
 
 # %% [markdown]
-# *All arrows run forwards; the colour says at which kind of node an arrow begins. The dots stand
-# for the examples 3 to 31, with arrows like those of their neighbours.*
+# *The circuit of one column, in five stages. The dots stand for the examples 3 to 31, with arrows
+# like those of their neighbours.*
 #
 # Rule 2 of notebook 01: where a value goes into several formulas, the gradients that come back are
 # added up. So to know how many terms a gradient has, count the arrows that **leave** its node:
@@ -540,12 +542,12 @@ print(f"on the diagonal {on_diagonal:.3f} on average, off it {off_diagonal:.3f}"
 
 # %% [markdown]
 # *Green: raise one input, and that output rises; purple: it falls. Left, a strong diagonal on a
-# nearly white ground. Right, on a finer scale, the ground alone: mostly pale purple, with darker
+# nearly empty ground. Right, on a finer scale, the ground alone: mostly pale purple, with stronger
 # rows and columns woven into it.*
 #
 # On the diagonal each example talks to itself. Off it, they talk to each other: through the mean
 # (the pale purple, the same for all) and through the variance (the woven pattern; examples far from
-# the mean talk loudest). Without batch normalisation the right picture would be white. Since each
+# the mean talk loudest). Without batch normalisation the right picture would be empty. Since each
 # example's batch is drawn at random, this coupling is a kind of noise. It regularises a little, and
 # it has caused many a bug. How much noise is it?
 

@@ -646,14 +646,14 @@ def for_the_middle(C, W1):
 C_0, W1_0, *_ = begin_run(n_hidden, block_size).parameters
 if ALL_STEPS in snapshots:
     C_end, W1_end, *_ = snapshots[ALL_STEPS]
-    middle = for_the_middle(C_end, W1_end)
+    middle, whose = for_the_middle(C_end, W1_end), "your run"
 else:
-    C_end, middle = whole_run().C, whole_run().middle  # the course's run
+    C_end, middle, whose = whole_run().C, whole_run().middle, "the course's run"
 maps = {
     "C, step 0": C_0,
-    "C, step 200,000": C_end,
+    f"C, {whose}": C_end,
     "C @ W1, step 0": for_the_middle(C_0, W1_0),
-    "C @ W1, step 200,000": middle,
+    f"C @ W1, {whose}": middle,
 }
 figures.letter_maps(maps, itos)
 

@@ -17,7 +17,7 @@ def test_a_slider_moves_the_picture_above_it(lab: Lab) -> None:
         cell.run()
         picture = cell.output.locator("img")
         expect(picture).to_have_attribute("alt", re.compile("random batches of 8;"))
-        slider = cell.output.get_by_role("slider")
+        slider = cell.output.get_by_role("slider", name="batch size n")
         slider.press("ArrowRight")
         expect(picture).to_have_attribute("alt", re.compile("random batches of 16;"))
         moving = cell.insert_below("figures.gradient_runs_back()")

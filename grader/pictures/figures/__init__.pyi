@@ -1,12 +1,12 @@
 from .batchnorm import (
     all_columns_at_once,
-    batchnorm_arrows,
     batchnorm_graph,
     lowest_at_the_mean,
     output_afterwards,
     slopes_of_a_column,
     two_directions_removed,
 )
+from .circuit import batchnorm_in_stages
 from .leaks import beliefs, firing, lengths, squashing, two_losses
 from .measured import (
     boosts,
@@ -31,7 +31,6 @@ from .softmax import (
     batch_of_gradients,
     eight_lines_become_one,
     one_row,
-    pull_and_push,
     pulled_and_pushed,
     softmax_ignores_a_shift,
     softmax_slopes,
@@ -47,8 +46,8 @@ __all__ = [
     "all_columns_at_once",
     "batch_noise",
     "batch_of_gradients",
-    "batchnorm_arrows",
     "batchnorm_graph",
+    "batchnorm_in_stages",
     "beliefs",
     "boosts",
     "broadcast_and_sum",
@@ -70,7 +69,6 @@ __all__ = [
     "one_step",
     "output_afterwards",
     "picked_entries",
-    "pull_and_push",
     "pulled_and_pushed",
     "race_chart",
     "rows_of_the_table",

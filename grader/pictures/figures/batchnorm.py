@@ -15,11 +15,12 @@ from grader.pictures.figures.sheet import (
     HAIRLINE,
     INK,
     PLAIN_FILL,
+    SIGNED,
     Picture,
     Place,
-    Sheet,
     new_axes,
     new_sheet,
+    styled,
 )
 
 _LEFT = 3.0
@@ -62,8 +63,8 @@ def batchnorm_graph() -> Picture:
             sheet.arrow((x + reach, y), (end_x - reach, end_y))
     for x, y, text in (
         (8.0, 1.7, "average of each column"),
-        (7.3, 4.2, "subtracted"),
-        (7.3, 5.1, "squared"),
+        (6.55, 3.8, "subtracted"),
+        (6.5, 5.3, "squared"),
         (9.75, 7.4, "sum, divided by $n - 1$"),
         (9.75, 9.6, r"to the power $-\frac{1}{2}$"),
         (6.3, 10.4, "scales"),
@@ -79,65 +80,6 @@ def batchnorm_graph() -> Picture:
         "read twice as well: by bnraw, and by bndiff2, which leads through bnvar and bnvar_inv to "
         "bnraw. bnraw times bngain plus bnbias is hpreact."
     )
-
-
-_ROWS = {"1": 1.6, "2": 3.5, "32": 7.3}
-_DOTS = 5.4
-_X = 1.7
-_STATISTICS = 6.4
-_XHAT = 11.6
-_Y = 15.4
-_MU = (_STATISTICS, 9.7)
-_VAR = (_STATISTICS, 12.2)
-_HALF = 0.75
-_MU_COLOUR = INK  # not orange, in which the course draws what runs backward
-_VAR_COLOUR = GREEN
-
-
-def batchnorm_arrows() -> Picture:
-    """One column of 32 numbers through batch normalisation, every arrow counted."""
-    sheet = new_sheet(17.0, 13.3, scale=0.42)
-    for number, y in _ROWS.items():
-        for x, symbol in ((_X, "x"), (_XHAT, r"\hat{x}"), (_Y, "y")):
-            _node(sheet, (x, y), f"${symbol}_{{{number}}}$")
-        _arrow(sheet, (_X, y), (_XHAT, y - 0.3), FORWARD)
-        _arrow(sheet, (_XHAT, y), (_Y, y), GREY)
-        for (statistic, height), colour, lands in (
-            (_MU, _MU_COLOUR, 0.1),
-            (_VAR, _VAR_COLOUR, 0.5),
-        ):
-            _arrow(sheet, (_X, y), (statistic, height + (y - _ROWS["2"]) / 12), FORWARD)
-            _arrow(sheet, (statistic, height), (_XHAT, y + lands), colour)
-    for x in (_X, _XHAT, _Y):
-        sheet.write((x, _DOTS), r"$\vdots$", GREY, 15)
-    _node(sheet, _MU, r"$\mu$", _MU_COLOUR)
-    _node(sheet, _VAR, r"$\sigma^2$", _VAR_COLOUR)
-    (x, y), (_, below) = _MU, _VAR
-    sheet.arrow((x, y + 0.8 * _HALF), (x, below - 0.8 * _HALF), colour=_MU_COLOUR)
-    for place, text, colour in (
-        ((0.4, 0.45), "from each $x_i$: three arrows", FORWARD),
-        ((9.9, 10.4), r"from $\mu$: 32 + 1 = 33 arrows", _MU_COLOUR),
-        ((9.9, 12.2), r"from $\sigma^2$: 32 arrows", _VAR_COLOUR),
-    ):
-        sheet.write(place, text, colour, 12, ha="left")
-    sheet.write((13.5, 1.25), r"$\gamma,\ \beta$", GREY, 12, va="bottom")
-    return sheet.picture(
-        "A graph of one column of the batch. Left x1 to x32, right of them x-hat 1 to x-hat 32, "
-        "then y1 to y32; below in the middle mu and sigma squared. Each x has three arrows: to "
-        "its own x-hat, to mu and to sigma squared. Mu has 33 arrows: to all 32 x-hats and to "
-        "sigma squared. Sigma squared has 32 arrows, to all x-hats. Each x-hat has one, to its y."
-    )
-
-
-def _node(sheet: Sheet, place: Place, text: str, colour: str = HAIRLINE) -> None:
-    width, height, fill = 2 * _HALF, 2 * _HALF * 0.8, PLAIN_FILL
-    sheet.box(place, text, width=width, height=height, colour=colour, fill=fill, size=13)
-
-
-def _arrow(sheet: Sheet, start: Place, end: Place, colour: str) -> None:
-    """Draw an arrow from the right side of one node to the left side of another."""
-    (x, y), (end_x, end_y) = start, end
-    sheet.arrow((x + _HALF, y), (end_x - _HALF, end_y), colour=colour)
 
 
 def all_columns_at_once() -> Picture:
@@ -158,6 +100,7 @@ def all_columns_at_once() -> Picture:
     )
 
 
+@styled
 def lowest_at_the_mean() -> Picture:
     """The variance of 1, 2 and 6, measured from any number: level at their mean."""
     m = np.linspace(0, 6, 121)
@@ -209,6 +152,7 @@ def two_directions_removed() -> Picture:
     )
 
 
+@styled
 def slopes_of_a_column(slopes: Tensor) -> Picture:
     """How each output of a normalised column moves with each input, with and without the diagonal.
 
@@ -223,18 +167,19 @@ def slopes_of_a_column(slopes: Tensor) -> Picture:
         strict=True,
     ):
         limit = values.abs().max().item()
-        image = axes.imshow(values.numpy(), cmap="PRGn", vmin=-limit, vmax=limit)
+        image = axes.imshow(values.numpy(), cmap=SIGNED, vmin=-limit, vmax=limit)
         axes.grid(visible=False)
         axes.set(title=title, xlabel="moved: example j", ylabel="changes: example i")
         figure.colorbar(image, shrink=0.8)
     return Picture(
         figure,
-        "Two matrices of 32 by 32 slopes. Left, a strong green diagonal on a nearly white ground. "
-        "Right, the ground alone on a finer scale: mostly pale purple, with darker rows and "
+        "Two matrices of 32 by 32 slopes. Left, a strong green diagonal on a nearly empty ground. "
+        "Right, the ground alone on a finer scale: mostly pale purple, with stronger rows and "
         "columns woven into it.",
     )
 
 
+@styled
 def output_afterwards(measured: float) -> Picture:
     """By how much BatchNorm1d's output shrinks when training ends, for each size of the batch.
 

@@ -13,6 +13,15 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 _WITHOUT_KERNEL = "Run this cell to move the sliders."
 """What stands for sliders in a notebook that was saved and is opened again."""
 
+_NAMES = """<script>
+for (const wait of [100, 500, 2000]) setTimeout(() => {
+  for (const row of document.querySelectorAll(".widget-slider"))
+    row.querySelector("[role=slider]")?.setAttribute(
+      "aria-label", row.querySelector(".widget-label")?.textContent);
+}, wait);
+</script>"""
+"""ipywidgets draws a label beside a slider, but gives the slider itself no name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Slider:
@@ -66,6 +75,7 @@ class LivePicture:
         box = ipywidgets.VBox(list(controls.values()))
         view = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
         display({_WIDGET: view, "text/plain": _WITHOUT_KERNEL}, raw=True)  # type: ignore[no-untyped-call]
+        display({"text/html": _NAMES, "text/plain": ""}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def _control(ipywidgets: Any, slider: Slider) -> Any:

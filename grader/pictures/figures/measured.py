@@ -7,9 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from grader.pictures.figures.sheet import BACKWARD, FORWARD, GREEN, GREY, INK, Picture, new_axes
+from grader.pictures.figures.sheet import (
+    BACKWARD,
+    FORWARD,
+    GREEN,
+    GREY,
+    INK,
+    SIGNED,
+    Picture,
+    fading_in,
+    new_axes,
+    styled,
+)
 
 
+@styled
 def boosts(probabilities: Tensor, gradients: Tensor) -> Picture:
     """The gradient's size at the right characters, over their probabilities.
 
@@ -30,7 +42,7 @@ def boosts(probabilities: Tensor, gradients: Tensor) -> Picture:
     )
     axes.set_xlabel("probability p of the right character")
     axes.set_ylabel("size of its gradient")
-    axes.legend(frameon=False)
+    axes.legend()
     return Picture(
         figure,
         f"The size of the gradient over the probability p: all {n} examples lie on the falling "
@@ -38,6 +50,7 @@ def boosts(probabilities: Tensor, gradients: Tensor) -> Picture:
     )
 
 
+@styled
 def gates(slopes: Tensor) -> Picture:
     """The slope of each unit for each example, as an image.
 
@@ -45,19 +58,20 @@ def gates(slopes: Tensor) -> Picture:
         slopes: numbers from 0 to 1, (examples, units).
     """
     figure, (axes,) = new_axes(height=3.4)
-    image = axes.imshow(slopes.numpy(), cmap="gray", vmin=0, vmax=1, aspect="auto")
+    image = axes.imshow(slopes.numpy(), cmap=fading_in(GREEN), vmin=0, vmax=1, aspect="auto")
     axes.grid(visible=False)
-    axes.set_title("what the gate lets through", loc="left", fontsize=11)
+    axes.set_title("what the gate lets through")
     axes.set_xlabel("unit")
     axes.set_ylabel("example")
     figure.colorbar(image)
     return Picture(
         figure,
-        "A grid of units and examples, bright where the gradient passes. No column is dark from "
+        "A grid of units and examples, green where the gradient passes. No column is empty from "
         "top to bottom.",
     )
 
 
+@styled
 def which_gradient(first: Tensor, second: Tensor) -> Picture:
     """Two gradients as images, A and B, each in its own colour scale around zero.
 
@@ -68,7 +82,7 @@ def which_gradient(first: Tensor, second: Tensor) -> Picture:
     figure, panels = new_axes(7.6, 2.6, columns=2)
     for axes, gradient, letter in zip(panels, (first, second), "AB", strict=True):
         limit = gradient.abs().max().item()
-        axes.imshow(gradient.numpy(), cmap="PRGn", vmin=-limit, vmax=limit, aspect="auto")
+        axes.imshow(gradient.numpy(), cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto")
         axes.grid(visible=False)
         axes.set(title=letter, xlabel="unit", ylabel="example")
     return Picture(
@@ -78,6 +92,7 @@ def which_gradient(first: Tensor, second: Tensor) -> Picture:
     )
 
 
+@styled
 def variance_estimates(
     sizes: Sequence[int], with_n: Sequence[float], with_n_minus_1: Sequence[float]
 ) -> Picture:
@@ -95,7 +110,7 @@ def variance_estimates(
     axes.set_xlabel("size of the batch")
     axes.set_ylabel("average estimate")
     axes.set_ylim(0.4, 1.1)
-    axes.legend(frameon=False, loc="lower right")
+    axes.legend(loc="lower right")
     return Picture(
         figure,
         f"Divided by n, batches of {sizes[0]} find {with_n[0]:.2f} of the true variance, batches "
@@ -103,6 +118,7 @@ def variance_estimates(
     )
 
 
+@styled
 def rows_of_the_table(characters: Sequence[str], lookups: Tensor, gradients: Tensor) -> Picture:
     """How often each row of an embedding table was looked up, and how long its gradient is.
 
@@ -114,9 +130,9 @@ def rows_of_the_table(characters: Sequence[str], lookups: Tensor, gradients: Ten
     figure, (above, below) = new_axes(rows=2, height=3.8)
     above.bar(characters, lookups.tolist(), color=FORWARD)
     above.tick_params(labelbottom=False)
-    above.set_title("how often each row of C is looked up", loc="left", fontsize=11)
+    above.set_title("how often each row of C is looked up")
     below.bar(characters, gradients.tolist(), color=BACKWARD)
-    below.set_title("length of its gradient", loc="left", fontsize=11)
+    below.set_title("length of its gradient")
     return Picture(
         figure,
         "Bars for each character, above how often it is looked up, below how long its row's "

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from base64 import b64encode
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from pathlib import Path
 
 import jinja2
 
+from grader.pictures.figures.sheet import BACKWARD, HAIRLINE
+from grader.pictures.front_end import DARK_STYLE
 from grader.pictures.gradient_graph import assign_layers, drawn_graph
 from grader.pictures.graph_layout import LETTER, NODE_HEIGHT, lay_out, svg_head, svg_path
 from grader.program.course import built_in_course
 from grader.program.exercises import exercise_called
 from grader.program.forward_program import ForwardProgram
 from grader.program.parse import parse_program
+
+TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
+)
 
 _PADDING = 24.0
 _EDGE = 12
@@ -27,48 +30,37 @@ _WAVE_SECONDS = 6.5
 """How long the gradient takes from the loss to the inputs; for a moment all is lit, then all fades
 in the order in which it was lit."""
 
-_COLUMNS_ON_A_TELEPHONE = 2
+COLUMNS_ON_A_TELEPHONE = 2
 
-NARROW = "(max-width: 700px)"
-STILL = "(prefers-reduced-motion: reduce)"
+PAUSE = '<label><input type="checkbox"> Pause</label>'
+PAUSED = ":has([type=checkbox]:checked) svg * { animation-play-state: paused; }"
+"""What a moving picture has beside it, and what this does, behind the picture's class."""
 
 
 @dataclass(frozen=True, slots=True)
 class MovingPicture:
-    """A picture that moves, and stands still where a reader asks for less motion, with its words.
+    """A picture that moves, with its words.
 
-    `versions` are texts of SVG files, by the media query that asks for each; the last, asked for
-    by nothing, is what most readers see.
+    It can be paused, and stands still for a reader who asks for less motion. It is a part of a
+    page, for a picture in a file hears nothing of the page's buttons.
     """
 
-    versions: Mapping[str, str]
+    html: str
     alt: str
 
     def __repr__(self) -> str:
         return f"<Moving picture: {self.alt}>"
 
     def _repr_html_(self) -> str:
-        """All versions in one element of a page, dark where the page says that it is dark."""
-        addresses = {
-            media: f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
-            for media, svg in self.versions.items()
-        }
-        image = f'<img alt="{escape(self.alt)}" src="{addresses.pop("")}">'
-        sources = "".join(
-            f'<source media="{media}" srcset="{address}">' for media, address in addresses.items()
-        )
-        return (
-            f'<div class="bpn-motion"><style>{_IN_A_PAGE}</style>'
-            f"<picture>{sources}{image}</picture></div>"
-        )
+        return f"{DARK_STYLE}{self.html}"
 
 
-_IN_A_PAGE = (
-    ".bpn-motion { color-scheme: light; }"
-    ' [data-jp-theme-light="false"] .bpn-motion, [theme="dark"] .bpn-motion,'
-    ' [data-theme="dark"] .bpn-motion, .vscode-dark .bpn-motion { color-scheme: dark; }'
-    " .bpn-motion picture { display: block; }"
-    " .bpn-motion img { max-width: 100%; border-radius: 12px; }"
+_STYLE = (
+    f"<style>.bpn-motion{PAUSED}"
+    " .bpn-motion svg { display: block; max-width: 100%; height: auto; }"
+    " .bpn-motion .narrow { display: none; }"
+    " @media (max-width: 700px) {"
+    " .bpn-motion .narrow { display: block; } .bpn-motion .wide { display: none; } }</style>"
 )
 
 
@@ -79,23 +71,13 @@ def gradient_runs_back() -> MovingPicture:
     program = parse_program(exercise.forward)
     wide, narrow = (
         draw_motion(program, exercise.gradients, columns)
-        for columns in (None, _COLUMNS_ON_A_TELEPHONE)
+        for columns in (None, COLUMNS_ON_A_TELEPHONE)
     )
-    versions = {
-        f"{STILL} and {NARROW}": without_motion(narrow),
-        STILL: without_motion(wide),
-        NARROW: narrow,
-        "": wide,
-    }
-    return MovingPicture(versions, in_words(program))
-
-
-def without_motion(svg: str) -> str:
-    """The same picture standing still, every gradient lit.
-
-    A browser may not tell a picture inside a page that its reader asks for less motion.
-    """
-    return re.sub(r"animation[\w-]*:[^;\"}]*;?", "", svg)
+    html = (
+        f'{_STYLE}<div class="bpn-motion"><div class="wide">{wide}</div>'
+        f'<div class="narrow">{narrow}</div>{PAUSE}</div>'
+    )
+    return MovingPicture(html, in_words(program))
 
 
 def in_words(program: ForwardProgram) -> str:
@@ -110,7 +92,7 @@ def in_words(program: ForwardProgram) -> str:
 def draw_motion(program: ForwardProgram, asked: Collection[str], columns: int | None) -> str:
     """Draw the graph of a program as SVG in which each gradient lights up when it arrives.
 
-    A reader who asks for less motion sees all of them lit; on a dark page the picture is dark.
+    A reader who asks for less motion sees all of them lit. The text has the colour of the page's.
 
     Args:
         program: the forward program.
@@ -123,13 +105,9 @@ def draw_motion(program: ForwardProgram, asked: Collection[str], columns: int | 
     layers = assign_layers(readers, widths, sum(widths.values()))
     tick = _WAVE_SECONDS / max(layers.values())
     spans = {edge: layers[edge[1]] - layers[edge[0]] for edge in layout.routes}
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("motion.svg.jinja").render(
+    return TEMPLATES.get_template("motion.svg.jinja").render(
+        quiet=HAIRLINE,
+        backward=BACKWARD,
         edge=_EDGE,
         width=round(layout.width),
         height=round(layout.height),

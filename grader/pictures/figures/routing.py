@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from grader.pictures.figures.sheet import (
     BACKWARD,
-    FILLS,
     FORK,
     FORWARD,
     INK,
+    PINK,
     PLAIN_FILL,
+    PURPLE,
     Picture,
     Sheet,
     new_sheet,
@@ -16,7 +17,7 @@ from grader.pictures.figures.sheet import (
 )
 
 _WIDTH = 13.0
-_LETTER_TINTS = {".": "#F6E4EE", "a": "#FFF3C4", "m": FILLS[FORK], "e": PLAIN_FILL}
+_LETTER_TINTS = {".": f"{PINK}33", "a": f"{PURPLE}33", "m": f"{FORK}33", "e": PLAIN_FILL}
 """None of them blue or orange, which are forward and backward."""
 
 

@@ -11,18 +11,20 @@ from grader.pictures.figures.sheet import (
     GREEN,
     GREY,
     INK,
-    PAPER,
+    NONE,
     PINK,
     Picture,
     Sheet,
     new_axes,
     new_sheet,
+    styled,
 )
 
 CHORDS = {"one-sided": (PINK, "s"), "central": (GREEN, "o")}
 """The colour and the marker of each chord."""
 
 
+@styled
 def chords() -> Picture:
     """A curve, its tangent, and the two chords that stand in for the tangent."""
     point, step = 1.0, 0.6
@@ -134,10 +136,10 @@ _LENGTHS = {"n": 1.7, "k": 2.9, "m": 2.1}
 
 
 def _block(sheet: Sheet, left: float, top: float, name: str, shape: str, colour: str) -> None:
-    """Draw a matrix of this shape, such as "nk", as a block; what is asked for is left white."""
+    """Draw a matrix of this shape, such as "nk", as a block; what is asked for is left empty."""
     rows, columns = shape[0], shape[1]
     height, width = _LENGTHS[rows], _LENGTHS[columns]
-    fill, line = (PAPER, "--") if "?" in name else (FILLS[colour], "-")
+    fill, line = (NONE, "--") if "?" in name else (FILLS[colour], "-")
     sheet.cell((left, top), width, height, fill, colour, lw=1.4, ls=line)
     sheet.write((left + width / 2, top + height / 2), name, INK, 13)
     sheet.write((left - 0.2, top + height / 2), f"${rows}$", GREY, ha="right")

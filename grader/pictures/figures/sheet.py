@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -10,43 +11,61 @@ from typing import Any
 import matplotlib.pyplot as plt
 from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from grader.pictures import card
 from grader.pictures.front_end import image_element, is_live
 
-# Okabe and Ito's palette: its colours stay apart for every common kind of colour blindness. Blue
-# and orange mean forward and backward everywhere, and have no other names.
+# Figures have no ground of their own. These colours are mid-tones, so that they can be read on a
+# white page (4.5 to 1) and on a dark one, where `front_end` brightens them (4.5 to 1 again).
+#
+# Blue and orange mean forward and backward everywhere, and have no other names. All are near Okabe
+# and Ito's, which stay apart for every common kind of colour blindness.
 FORWARD = "#0072B2"
-BACKWARD = "#D55E00"
-GREEN = "#009E73"
-PINK = "#CC79A7"
+BACKWARD = "#C45100"
+GREEN = "#00805D"
+PINK = "#B5528E"
+PURPLE = "#8E56B0"
+INK = "#6C6D76"
+GREY = "#73757F"
+HAIRLINE = "#8F949C"
 
-# A card's ink and its opaque, near-white sheet, readable in a light notebook and in a dark one.
-INK = card.INK
-PAPER = card.PAPER
-GREY = "#5F6570"
-HAIRLINE = "#9CA3AF"
-
+NONE = "none"
 FORK = GREEN
-PLAIN_FILL = "#F3F4F6"
-FILLS = {FORWARD: "#DCEBF5", BACKWARD: "#FBE3D3", FORK: "#D5EFE6", HAIRLINE: PLAIN_FILL}
-"""What is drawn in a colour is filled with its pale tint."""
-PALER = {FORWARD: "#56B4E9", BACKWARD: "#F0A878"}
+PLAIN_FILL = f"{HAIRLINE}22"
+FILLS = {colour: f"{colour}26" for colour in (FORWARD, BACKWARD, FORK)} | {HAIRLINE: PLAIN_FILL}
+"""What is drawn in a colour is filled with its pale tint, through which the page shows."""
+PALER = {FORWARD: f"{FORWARD}70", BACKWARD: f"{BACKWARD}70"}
 """The many beside the one that matters."""
 
-LINES = ((INK, "-"), (GREEN, "--"), (PINK, ":"), (GREY, "-."))
+
+def fading(below: str, above: str) -> Colormap:
+    """A colour map from one colour to another, through nothing in the middle."""
+    stops = [(0.0, below), (0.5, f"{below}00"), (0.5, f"{above}00"), (1.0, above)]
+    return LinearSegmentedColormap.from_list("fading", stops).with_extremes(bad=INK)
+
+
+def fading_in(colour: str) -> Colormap:
+    """A colour map from nothing to a colour."""
+    return LinearSegmentedColormap.from_list("fading in", [f"{colour}00", colour])
+
+
+SIGNED = fading(PURPLE, GREEN)
+"""For numbers around zero. Blue and orange mean forward and backward in this course."""
+
+LINES = ((INK, "-"), (GREEN, "--"), (PINK, ":"), (PURPLE, "-."))
 """Curves that are neither forward nor backward: also in grey print no two are alike."""
 
 SHARP = 2  # rendered pixels for each displayed one, for high-density screens
 PIXELS_PER_INCH = 96
 
 _COURSE_STYLE: dict[Any, Any] = {
-    "figure.facecolor": PAPER,
+    "figure.facecolor": NONE,
+    "savefig.facecolor": NONE,
     "figure.figsize": (6.8, 3.2),
     "figure.dpi": 110,
-    "axes.facecolor": PAPER,
+    "axes.facecolor": NONE,
     "axes.edgecolor": HAIRLINE,
     "axes.labelcolor": INK,
     "axes.titlecolor": INK,
@@ -57,8 +76,8 @@ _COURSE_STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "axes.prop_cycle": cycler(color=[GREEN, INK, PINK, GREY]),
-    "grid.color": "#E5E7EB",
+    "axes.prop_cycle": cycler(color=[GREEN, INK, PINK, PURPLE]),
+    "grid.color": f"{HAIRLINE}44",
     "text.color": INK,
     "xtick.color": GREY,
     "ytick.color": GREY,
@@ -67,6 +86,16 @@ _COURSE_STYLE: dict[Any, Any] = {
     "legend.fontsize": 10,
     "font.size": 10.5,
 }
+
+
+@contextmanager
+def _course_style() -> Iterator[None]:
+    with plt.rc_context(_COURSE_STYLE):
+        yield
+
+
+styled = _course_style()
+"""Decorates what draws a plot: legends and colour bars have the course's look as well."""
 
 Cell = tuple[int, int]
 Place = tuple[float, float]
@@ -91,7 +120,7 @@ class Picture:
         """The picture as the bytes of a PNG file."""
         buffer = BytesIO()
         self.figure.savefig(
-            buffer, format="png", dpi=SHARP * PIXELS_PER_INCH, facecolor=PAPER, metadata={}
+            buffer, format="png", dpi=SHARP * PIXELS_PER_INCH, facecolor=NONE, metadata={}
         )
         return buffer.getvalue()
 
@@ -114,6 +143,7 @@ class Picture:
         return data, {"image/png": described}
 
 
+@styled
 def new_axes(
     width: float = 6.8,
     height: float = 2.9,
@@ -131,9 +161,8 @@ def new_axes(
         rows: how many stand one below the other.
         arrangement: what else `Figure.subplots` takes, such as `sharex`.
     """
-    figure = Figure(figsize=(width, height), facecolor=PAPER, layout="constrained")
-    with plt.rc_context(_COURSE_STYLE):
-        figure.subplots(rows, columns, **arrangement)
+    figure = Figure(figsize=(width, height), facecolor=NONE, layout="constrained")
+    figure.subplots(rows, columns, **arrangement)
     return figure, list(figure.axes)
 
 
@@ -142,7 +171,7 @@ def new_sheet(width: float, height: float, *, scale: float = 0.5) -> Sheet:
 
     `scale` is the length of a unit in inches: one cell of a drawn matrix is one unit.
     """
-    figure = Figure(figsize=(width * scale, height * scale), facecolor=PAPER)
+    figure = Figure(figsize=(width * scale, height * scale), facecolor=NONE)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_xlim(0, width)
     axes.set_ylim(height, 0)
@@ -223,7 +252,7 @@ class Sheet:
             for j, text in enumerate(row):
                 is_lit = lit is None or (i, j) in lit
                 x, y = left + j * cell_width, top + i
-                tint = fill or FILLS[colour] if is_lit else PAPER
+                tint = fill or FILLS[colour] if is_lit else NONE
                 self.cell((x, y), cell_width, 1, tint, colour)
                 self.write((x + cell_width / 2, y + 0.5), text, INK if is_lit else GREY, size)
         if title:

@@ -22,6 +22,7 @@ from grader.pictures.figures.sheet import (
     Picture,
     Sheet,
     new_axes,
+    styled,
 )
 
 Numbers = NDArray[np.float64]
@@ -36,7 +37,7 @@ def _two_panels(height: float, ratios: tuple[float, float] = (1, 1)) -> tuple[Fi
 
 
 def _title(axes: Axes, text: str) -> None:
-    axes.set_title(text, fontsize=11, color=INK, loc="left")
+    axes.set_title(text)
 
 
 # The function and the point of notebook 1, part 2.
@@ -65,6 +66,7 @@ def step_delta() -> LivePicture:
     return LivePicture(_draw_step, {"step": slider})
 
 
+@styled
 def _draw_step(step: float) -> Picture:
     figure, above, below = _two_panels(6.0)
     x = np.linspace(-0.45, 1.75, 200)
@@ -90,9 +92,9 @@ def _draw_step(step: float) -> Picture:
         below.loglog(step, max(here, 1e-15), color=colour, marker=marker, markersize=8, label=label)
     below.axvline(step, color=HAIRLINE, linewidth=1, zorder=0)
     below.set_ylim(3e-16, 100)
-    below.set_xlabel("step δ", color=INK, fontsize=11)
+    below.set_xlabel("step δ")
     _title(below, "error of the slope")
-    below.legend(loc="upper center", frameon=False, fontsize=10.5)
+    below.legend(loc="upper center", fontsize=10.5)
     said = "; ".join(f"{name} {slope:.6f}" for name, slope in found.items())
     return Picture(
         figure,
@@ -131,6 +133,7 @@ def logit_forces() -> LivePicture:
     )
 
 
+@styled
 def _draw_forces(**logits: float) -> Picture:
     values = np.array([logits[letter] for letter in _LETTERS])
     probabilities = np.exp(values) / np.exp(values).sum()
@@ -151,7 +154,7 @@ def _draw_forces(**logits: float) -> Picture:
             y, va = (height + gap, "bottom") if is_up else (height - gap, "top")
             number = _number(height, digits)
             axes.text(place, y, number, color=FORWARD, fontsize=10.5, ha="center", va=va)
-        axes.set_xticks(range(4), names, color=INK, fontsize=11)
+        axes.set_xticks(range(4), names)
         axes.set_xlim(-0.4, 3.7)
         axes.set_yticks([])
         axes.tick_params(length=0)
@@ -202,6 +205,7 @@ def _normalised(size: int) -> Numbers:
     return np.asarray((_EXAMPLE - mean) / deviation)
 
 
+@styled
 def _draw_noise(size: float) -> Picture:
     n = round(size)
     found = _normalised(n)
@@ -211,7 +215,7 @@ def _draw_noise(size: float) -> Picture:
     above.axvline(_EXAMPLE, color=INK, linestyle=(0, (4, 3)), linewidth=1.4)
     above.set_yticks([])
     above.set_xlim(-1, 3.2)
-    above.set_xlabel("the same example, normalised", color=INK, fontsize=11)
+    above.set_xlabel("the same example, normalised")
     _title(above, f"{_BATCHES} batches of {n}: {found.mean():.2f} ± {spread:.2f} instead of 1.50")
     sizes = [2**power for power in range(1, 10)]
     spreads = [float(_normalised(each).std()) for each in sizes]
@@ -226,7 +230,7 @@ def _draw_noise(size: float) -> Picture:
     below.minorticks_off()
     below.set_yticks([0.05, 0.1, 0.2, 0.5], ["0.05", "0.1", "0.2", "0.5"])
     below.set_ylim(0.025, 1)
-    below.set_xlabel("batch size n", color=INK, fontsize=11)
+    below.set_xlabel("batch size n")
     _title(below, "spread (±)")
     return Picture(
         figure,

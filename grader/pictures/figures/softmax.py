@@ -17,10 +17,12 @@ from grader.pictures.figures.sheet import (
     HAIRLINE,
     INK,
     PALER,
+    SIGNED,
     Picture,
     Sheet,
     new_axes,
     new_sheet,
+    styled,
 )
 
 _CHAIN = ("logits", "norm_logits", "counts", "probs", "logprobs", "loss")
@@ -28,6 +30,7 @@ _BOX_WIDTH = 2.35
 _STRIDE = 2.95
 
 
+@styled
 def softmax_ignores_a_shift() -> Picture:
     """Two sets of logits that differ by a constant, and the probabilities they share."""
     logits = np.array([1.0, 2.2, 0.2, -0.6])
@@ -115,47 +118,6 @@ def _slope(i: int, j: int) -> str:
     return f"$p_{i}(1 - p_{i})$" if i == j else f"$-p_{i}\\,p_{j}$"
 
 
-def pull_and_push() -> Picture:
-    """The forces on four logits, for a model that is mostly wrong and for one that is nearly right.
-
-    Each force is drawn in proportion to its size; those of a row cancel.
-    """
-    figure, panels = new_axes(7.2, 3.5, columns=2, sharey=True)
-    for axes, title, probabilities in (
-        (panels[0], "mostly wrong", (0.15, 0.20, 0.55, 0.10)),
-        (panels[1], "nearly right", (0.02, 0.90, 0.05, 0.03)),
-    ):
-        _draw_forces(axes, probabilities, label=1)
-        axes.set_title(title, fontsize=11, color=INK)
-    panels[0].set_ylabel("probability, force", color=GREY)
-    return Picture(
-        figure,
-        "Two bar charts of the probabilities of four letters a, b, c, d; b is right. Left, b has "
-        "0.20 and c 0.55: a long arrow of 0.80 pulls b up, arrows of 0.15, 0.55 and 0.10 push the "
-        "others down. Right, b has 0.90: the arrows are short, 0.10 up and 0.02, 0.05, 0.03 down.",
-    )
-
-
-def _draw_forces(axes: Axes, probabilities: tuple[float, ...], label: int) -> None:
-    sheet = Sheet(axes)
-    for place, p in enumerate(probabilities):
-        is_label = place == label
-        axes.bar(place - 0.22, p, width=0.3, color=_stressed(FORWARD, label, [place]))
-        force = 1 - p if is_label else -p
-        start = 0.0 if is_label else p
-        x = place + 0.08
-        # a head no longer than the shortest arrow
-        sheet.arrow((x, start), (x, start + force), colour=BACKWARD, head=10, linewidth=2.2)
-        top = max(start, start + force) + 0.02
-        text = f"{'+' if force > 0 else '−'}{abs(force):.2f}"
-        sheet.write((place - 0.03, top), text, BACKWARD, 10, ha="left", va="bottom")
-    axes.set_xticks(range(4), ["a", "b (right)", "c", "d"], color=INK)
-    axes.set_xlim(-0.6, 3.7)
-    axes.set_ylim(0, 1.02)
-    axes.tick_params(colors=GREY, length=0)
-    _draw_zero_alone(axes)
-
-
 def _stressed(colour: str, label: int, places: Iterable[int]) -> list[str]:
     """A bar's colour at each place: the label's stands out."""
     return [colour if place == label else PALER[colour] for place in places]
@@ -168,6 +130,7 @@ def _draw_zero_alone(axes: Axes) -> None:
     axes.spines[:].set_visible(False)
 
 
+@styled
 def batch_of_gradients(gradient: Tensor, labels: Tensor, characters: Sequence[str]) -> Picture:
     """Every number of a batch's gradient of the logits, the labels framed.
 
@@ -177,9 +140,9 @@ def batch_of_gradients(gradient: Tensor, labels: Tensor, characters: Sequence[st
         characters: the names of the columns.
     """
     figure, (axes,) = new_axes(7.4, 6.6)
-    image = axes.imshow(gradient.numpy(), cmap="PRGn", vmin=-1, vmax=1, aspect="auto")
+    image = axes.imshow(gradient.numpy(), cmap=SIGNED, vmin=-1, vmax=1, aspect="auto")
     for example, label in enumerate(labels.tolist()):
-        axes.add_patch(Rectangle((label - 0.5, example - 0.5), 1, 1, fill=False, linewidth=1.2))
+        axes.add_patch(Rectangle((label - 0.5, example - 0.5), 1, 1, fill=False, ec=INK, lw=1.2))
     axes.grid(visible=False)
     axes.set_xticks(range(len(characters)), characters)
     axes.set(title="n times dlogits; the labels are framed", xlabel="character", ylabel="example")
@@ -187,11 +150,12 @@ def batch_of_gradients(gradient: Tensor, labels: Tensor, characters: Sequence[st
     return Picture(
         figure,
         "A matrix of small squares, a row for each example, a column for each character. Each row "
-        "has one purple square, at its framed label; the darker it is, the more the network is "
-        "wrong. The others are white or green.",
+        "has one purple square, at its framed label; the stronger it is, the more the network "
+        "is wrong. The others are empty or green.",
     )
 
 
+@styled
 def one_row(
     probabilities: Tensor, gradient: Tensor, label: int, characters: Sequence[str]
 ) -> Picture:
@@ -208,7 +172,7 @@ def one_row(
     figure, (above, below) = new_axes(height=5.2, rows=2, sharex=True, height_ratios=heights)
     places = range(len(characters))
     above.bar(characters, probabilities.numpy(), color=_stressed(FORWARD, label, places))
-    title = "the probabilities of one example (dark bar, bold letter: the right character)"
+    title = "the probabilities of one example (strong bar, bold letter: the right one)"
     above.set(title=title, ylim=(0, top))
     below.bar(characters, gradient.numpy(), color=_stressed(BACKWARD, label, places))
     below.set(title="n times its row of dlogits", ylim=(bottom, top))
@@ -225,6 +189,7 @@ def one_row(
     )
 
 
+@styled
 def pulled_and_pushed(history: Tensor, label: int, character: str) -> Picture:
     """One example's probabilities while the forces move its logits.
 
@@ -249,6 +214,7 @@ def pulled_and_pushed(history: Tensor, label: int, character: str) -> Picture:
     )
 
 
+@styled
 def temperatures(
     logits: Tensor, label: int, characters: Sequence[str], several: Sequence[float]
 ) -> Picture:
@@ -286,6 +252,7 @@ def temperatures(
     )
 
 
+@styled
 def times_as_long(times: Mapping[str, tuple[float, float]]) -> Picture:
     """How many times as long the eight lines take as the one step, forward and backward.
 
@@ -311,6 +278,7 @@ def times_as_long(times: Mapping[str, tuple[float, float]]) -> Picture:
     return Picture(figure, f"How many times as long the eight lines take as one step. {said}.")
 
 
+@styled
 def ahead_of_the_others(gaps: Mapping[str, Sequence[float]], rest: float) -> Picture:
     """How far the right logit is ahead of a wrong one while the forces work.
 

@@ -22,6 +22,7 @@ from grader.pictures.figures.sheet import (
     Picture,
     new_axes,
     new_sheet,
+    styled,
 )
 from makemore_data.training.train import ALL_STEPS, Run
 
@@ -63,6 +64,7 @@ class LossPlot:
         self._drawn, self._step = time.monotonic(), run.step
 
 
+@styled
 def draw_losses(losses: Sequence[float]) -> Picture:
     """Draw the minibatches' losses, averaged over stretches of 100 steps or more.
 
@@ -76,6 +78,8 @@ def draw_losses(losses: Sequence[float]) -> Picture:
     means = torch.tensor(losses[: points * stretch]).view(points, stretch).mean(1)
     figure, (axes,) = new_axes(height=3.0)
     axes.plot([stretch * (number + 1) for number in range(points)], means, color=GREEN)
+    if not losses:  # ticks of an empty plot would be "-0 -0 0 0"
+        axes.set(xticks=[0], yticks=[], xlim=(0, 1))
     if len(losses) > ALL_STEPS // 2:
         axes.axvline(ALL_STEPS // 2, color=GREY, linestyle="--", linewidth=1)
         axes.annotate(
@@ -89,12 +93,13 @@ def draw_losses(losses: Sequence[float]) -> Picture:
             fontsize=10,
         )
     of_each = f", mean of {stretch:,} minibatches each" if stretch > 1 else " of each minibatch"
-    axes.set_title(f"loss (nats){of_each}", loc="left", fontsize=11)
+    axes.set_title(f"loss (nats){of_each}")
     axes.set_xlabel("training step")
     axes.xaxis.set_major_formatter(lambda step, _: f"{step:,.0f}")
     return Picture(figure, f"The loss over {len(losses):,} training steps.")
 
 
+@styled
 def race_chart(rates: Mapping[str, float]) -> Picture:
     """Draw steps per second as bars, the first on top; the last is the limit, in grey."""
     names = list(rates)
@@ -117,6 +122,7 @@ def race_chart(rates: Mapping[str, float]) -> Picture:
     return Picture(figure, f"Steps per second: {described}.")
 
 
+@styled
 def letter_maps(embeddings: Mapping[str, Tensor], itos: Mapping[int, str]) -> Picture:
     """Draw letters in the two directions in which their rows of a matrix differ most.
 
@@ -150,7 +156,7 @@ def letter_maps(embeddings: Mapping[str, Tensor], itos: Mapping[int, str]) -> Pi
                 fontsize=20 if letter == "." else 13,
             )
         axes.margins(0.1)
-        axes.set_title(f"{title} ({shown:.0%})", loc="left", fontsize=11)
+        axes.set_title(f"{title} ({shown:.0%})")
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(True)
     return Picture(figure, f"Maps of the letters. From left to right, {'; '.join(orders)}.")

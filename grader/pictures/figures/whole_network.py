@@ -138,5 +138,4 @@ def difference(name: str, gradient: Tensor, tensor: Tensor, whose: str = "your")
     """
     if tensor.grad is None:
         raise ValueError(f"There is nothing to compare {name} with: run loss.backward() first.")
-    figure = draw_error(name, gradient, tensor.grad, whose=whose)
-    return Picture(figure, str(figure.get_label()))
+    return draw_error(name, gradient, tensor.grad, whose=whose)

@@ -45,12 +45,9 @@ torch.set_num_threads(1)  # matrices this small: two threads would mostly wait f
 
 # %%
 # @title The drawings of this notebook. Run it; there is nothing to do here.
-from matplotlib.colors import LinearSegmentedColormap
-
 from grader.pictures.figures import sheet
 
 INFINITE = r"$-\infty$"
-GREEN_OR_PURPLE = LinearSegmentedColormap.from_list("pull", ["#762A83", "white", "#1B7837"])
 
 
 def rounded(matrix, digits):
@@ -180,7 +177,7 @@ def show_patterns(patterns, letters, words):
     figure, axes = sheet.new_axes(3.1 * len(patterns) + 1.0, 3.4, columns=len(patterns))
     for one, (title, pattern) in zip(axes, patterns.items(), strict=True):
         grid = pattern[: len(letters), : len(letters)]
-        picture = draw_grid(one, grid, letters, cmap="Blues", vmin=0, vmax=1)
+        picture = draw_grid(one, grid, letters, cmap=sheet.fading_in(sheet.FORWARD), vmin=0, vmax=1)
         one.set_title(title)
     axes[0].set_ylabel("who looks")
     figure.colorbar(picture, ax=axes, label="weight")
@@ -193,7 +190,7 @@ def show_pulls(pulls, letters, words):
     for one, (title, pull) in zip(axes, pulls.items(), strict=True):
         grid = -pull[: len(letters), : len(letters)]  # downhill: against the gradient
         most = grid.abs().max()
-        picture = draw_grid(one, grid / most, letters, cmap=GREEN_OR_PURPLE, vmin=-1, vmax=1)
+        picture = draw_grid(one, grid / most, letters, cmap=sheet.SIGNED, vmin=-1, vmax=1)
         one.set_title(title)
     axes[0].set_ylabel("who looks")
     bar = figure.colorbar(picture, ax=axes, ticks=[-1, 0, 1])
@@ -1125,7 +1122,7 @@ for when, (_, pull) in (("before", before), ("after", after)):
 # Read a row: what this position should look at more, to have made a better guess. In each row green
 # and purple balance, for the weights of a row are shares of one whole: nobody can be looked at more
 # without somebody being looked at less. (That is $\mathrm{d}s_i = p_i\,(\mathrm{d}p_i -
-# \text{average})$ once more; add it up over $i$.) The first row is white. The dot can look at
+# \text{average})$ once more; add it up over $i$.) The first row is empty. The dot can look at
 # nothing but itself, so there is nothing to be told.
 #
 # # Part 6 · What you have found

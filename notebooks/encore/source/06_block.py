@@ -107,7 +107,7 @@ def show_slopes(slopes, words):
     figure, axes = sheet.new_axes(6.8, 3.4, columns=len(slopes))
     for one, (title, grid) in zip(axes, slopes.items(), strict=True):
         most = grid.abs().max()
-        one.imshow(grid, cmap="PRGn", vmin=-most, vmax=most)
+        one.imshow(grid, cmap=sheet.SIGNED, vmin=-most, vmax=most)
         for edge in (3.5, 7.5, 11.5):
             one.axhline(edge, color=sheet.HAIRLINE, linewidth=0.8)
             one.axvline(edge, color=sheet.HAIRLINE, linewidth=0.8)

@@ -115,7 +115,17 @@ def test_a_cell_with_a_title_is_folded_in_jupyterlab_and_on_colab() -> None:
     titled = read(SOURCE.replace("requirement =", "# @title Run it\nrequirement =", 1)).cells[1]
     assert titled.metadata.jupyter.source_hidden
     assert titled.metadata.cellView == "form"
+    assert titled.metadata.tags[-1] == "hide-input"
     assert "jupyter" not in read().cells[1].metadata
+
+
+def test_a_cell_that_only_draws_a_figure_gets_a_title_and_is_folded() -> None:
+    cells = (read(f"# %%\n{code}").cells[0] for code in ("figures.one_step()", "x = figures.f()"))
+    figure, other = cells
+    assert figure.source == "# @title Figure: one step\nfigures.one_step()"
+    assert figure.metadata.jupyter.source_hidden
+    assert other.source == "x = figures.f()"
+    assert "jupyter" not in other.metadata
 
 
 def test_reading_twice_gives_the_same_bytes() -> None:

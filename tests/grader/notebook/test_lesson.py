@@ -197,8 +197,8 @@ def picture(outputs: list[Any]) -> str:
     """The words that go with the one picture that was shown."""
     (output,) = outputs
     assert base64.b64decode(output.data["image/png"]).startswith(b"\x89PNG")
-    words: str = output.data["text/plain"]
-    assert output.metadata["image/png"]["alt"] == words
+    words: str = output.metadata["image/png"]["alt"]
+    assert output.data["text/plain"] == f"<Picture: {words}>"
     return words
 
 

@@ -25,4 +25,5 @@ def test_a_person_can_be_asked(monkeypatch: pytest.MonkeyPatch, shell: Any, live
     html = figures.forks()._repr_html_()
     assert (html is not None) is live
     if html is not None:
-        assert html.startswith('<img alt="A value x goes forward into two boxes, ')
+        assert 'alt="A value x goes forward into two boxes, ' in html
+        assert '[data-jp-theme-light="false"] .bpn-figure' in html

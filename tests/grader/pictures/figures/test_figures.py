@@ -10,6 +10,7 @@ import torch
 
 from grader.pictures import figures
 from grader.pictures.figures import Picture
+from grader.pictures.figures.sheet import GREEN
 from makemore_data import build_vocabulary, whole_run
 
 RATES = {"autograd": 1966.0, "by hand": 2492.0, "six matrix products": 19789.0}
@@ -62,7 +63,7 @@ FROM_NUMBERS: dict[str, Callable[[], Picture]] = {
 LIVE = ("batch_noise", "logit_forces", "step_delta")
 """Figures with sliders: see test_sliders.py."""
 
-OTHERS = ("Picture", "gradient_runs_back", "use_course_style", *LIVE)
+OTHERS = ("Picture", "batchnorm_in_stages", "gradient_runs_back", "use_course_style", *LIVE)
 NAMES = [name for name in figures.__all__ if name not in OTHERS]
 each = pytest.mark.parametrize(
     "draw", [FROM_NUMBERS.get(name) or getattr(figures, name) for name in NAMES], ids=NAMES
@@ -122,5 +123,5 @@ def test_the_courses_style_colours_what_a_notebook_plots() -> None:
         figures.use_course_style()
         figure, axes = plt.subplots()
         (line,) = axes.plot([0, 1])
-        assert line.get_color() == "#009E73"
+        assert line.get_color() == GREEN
         plt.close(figure)

@@ -8,19 +8,20 @@ import pytest
 from corpus.readers.lecture_course import ATOMIC
 from corpus.readers.places import PROJECT
 from docs.draw_board import MOVING, draw_moving
-from grader.pictures.figures.motion import NARROW, STILL, draw_motion, gradient_runs_back
+from grader.pictures.figures.circuit import batchnorm_in_stages
+from grader.pictures.figures.motion import MovingPicture, draw_motion, gradient_runs_back
 from grader.program.parse import parse_program
 
-PICTURE = gradient_runs_back()
+PICTURES = (gradient_runs_back(), batchnorm_in_stages())
 PROGRAM = parse_program(ATOMIC.forward)
+SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.mark.parametrize("media", PICTURE.versions)
-def test_every_version_shows_every_gradient(media: str) -> None:
-    root = ElementTree.fromstring(PICTURE.versions[media])
-    texts = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
-    assert texts == {"loss", *ATOMIC.gradients}
-    assert root.get("aria-label") == PICTURE.alt
+@pytest.mark.parametrize("columns", [None, 2])
+def test_every_version_shows_every_gradient(columns: int | None) -> None:
+    root = ElementTree.fromstring(draw_motion(PROGRAM, ATOMIC.gradients, columns))
+    assert {text.text for text in root.iter(f"{SVG}text")} == {"loss", *ATOMIC.gradients}
+    assert root.get("aria-label") == PICTURES[0].alt
 
 
 def test_gradients_light_up_from_the_loss_down() -> None:
@@ -34,20 +35,26 @@ def test_gradients_light_up_from_the_loss_down() -> None:
                 assert seconds[f"d{reader.name}"] < seconds[name]
 
 
-def test_who_asks_for_less_motion_gets_none() -> None:
-    for media, svg in PICTURE.versions.items():
-        assert bool(re.search(r"animation", svg)) is (STILL not in media), media
-    assert "@media (prefers-reduced-motion: no-preference)" in PICTURE.versions[""]
-    sources = re.findall(r'<source media="([^"]+)"', PICTURE._repr_html_())
-    # The browser takes the first that fits.
-    assert sources == [f"{STILL} and {NARROW}", STILL, NARROW]
-
-
-def test_it_is_small_and_has_words() -> None:
-    html = PICTURE._repr_html_()
-    assert len(html) < 100_000
-    assert f'alt="{PICTURE.alt}"' in html
+@pytest.mark.parametrize("picture", PICTURES, ids=["gradient", "stages"])
+def test_a_picture_moves_only_for_those_who_like_it_and_can_be_paused(
+    picture: MovingPicture,
+) -> None:
+    html = picture._repr_html_()
+    still, *_ = html.split("@media (prefers-reduced-motion: no-preference)")
+    assert "animation:" not in still
+    assert ":has([type=checkbox]:checked) svg * { animation-play-state: paused; }" in html
+    assert '<label><input type="checkbox"> Pause</label>' in html
+    assert f'aria-label="{picture.alt}"' in html
     assert "script" not in html
+    assert len(html) < 100_000
+
+
+def test_each_stage_brings_back_the_arrows_that_leave_its_node() -> None:
+    html = PICTURES[1]._repr_html_()
+    # three examples are drawn: x to x-hat, mu, variance; mu to x-hat and variance
+    assert [html.count(f'class="back s{stage}"') for stage in range(1, 5)] == [3, 3, 4, 9]
+    assert html.count('class="forth s0"') == 19
+    assert html.count('type="radio"') == html.count("<p class=") == 5
 
 
 @pytest.mark.parametrize("name", MOVING)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import re
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 from grader.answer.assigned import first_assignments
+from grader.answer.cell_source import hide_magics, parsed
 from grader.answer.parse import AnswerCell, parse_answer, prefix_of, written_names
 from grader.answer.quote import LONGEST_QUOTE
 from grader.notebook.forward_pass import names_read
@@ -192,6 +195,14 @@ class History:
                 return run.raised is not None and run.raised <= line
         return False
 
+    def statements(self) -> Iterator[ast.stmt]:
+        """What ran in cells that are no answers, in order, each down to a line that raised."""
+        for run in self.runs:
+            end = math.inf if run.raised is None else run.raised
+            if run.grade_id is None:
+                lines = _statements(run.cell.source or "")
+                yield from (line for line in lines if (line.end_lineno or 0) < end)
+
     def others(self) -> tuple[AnswerCell, ...]:
         """The cells that are no answers, as they ran last, each called by its first line."""
         latest = {run.key or run.cell.source: run for run in self.runs}
@@ -199,6 +210,12 @@ class History:
         lines = [source.strip().partition("\n")[0][:LONGEST_QUOTE] for source in sources]
         named = [f"the cell that begins with `{line}`" for line in lines]
         return tuple(map(AnswerCell, named[::-1], sources[::-1]))
+
+
+@lru_cache(maxsize=256)  # a notebook that runs is asked at every check
+def _statements(source: str) -> Sequence[ast.stmt]:
+    tree = parsed(hide_magics(source))
+    return tree.body if tree else ()
 
 
 def _without_older_texts(

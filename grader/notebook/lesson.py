@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from IPython.display import display
+from IPython.display import clear_output, display
 from torch import Tensor
 
 from grader.diagnosis.kinds import Kind
 from grader.execution.evidence import as_cmp_takes_it
 from grader.notebook import board_card
-from grader.notebook.check_report import Row, as_html, as_text, describe, make_sections
+from grader.notebook.check_report import Row, as_html, as_text, make_sections
 from grader.notebook.nudge import describe as describe_nudge
 from grader.notebook.nudge import move_number, own_slope, read_index
 from grader.notebook.nudge import picture as nudge_picture
@@ -64,9 +64,9 @@ def told(*troubles: type[Exception]) -> Iterator[None]:
 def check(*gradients: str) -> None:
     """Say of each gradient whether it is right; with no names, of all of the latest exercise.
 
-    Prints the lecture's line for the values in the notebook, with the verdict at its end: that
-    comes from running your answer cells again on batches of other sizes, and each line on its own.
-    Below stands a card for what is wrong, if anything is.
+    Shows a card: each verdict comes from running your answer cells again on batches of other
+    sizes, and each line on its own. Beside a `pass` stand the numbers of the lecture's line, for
+    the value in the notebook; below a `fail` stands what is wrong.
 
     Args:
         gradients: names such as "dlogits".
@@ -108,15 +108,13 @@ _has_judged: list[bool] = []
 
 
 def _judge(lesson: Lesson) -> dict[str, Verdict]:
-    """The verdicts; the first time, a line says what they wait for, and is gone when they come."""
+    """The verdicts; the first time, a line says what they wait for, until something is shown."""
     if _has_judged or not is_live():
         return lesson.verdicts()
-    print(FIRST_TIME, end="", flush=True)
-    try:
-        verdicts = lesson.verdicts()
-    finally:
-        # As a progress bar does it: what is printed next takes the place of the line.
-        print("\r" + " " * len(FIRST_TIME) + "\r", end="", flush=True)
+    print(FIRST_TIME)
+    verdicts = lesson.verdicts()
+    # What is shown next takes the place of the line.
+    clear_output(wait=True)  # type: ignore[no-untyped-call]
     _has_judged.append(True)
     return verdicts
 
@@ -191,8 +189,8 @@ def heat_map(gradient: str | None = None) -> None:
     if not isinstance(value, Tensor):
         print(f"{name} has no value in this notebook yet: there is nothing to draw.")
         return
-    _show_picture(draw_error(name, value, reference, lesson.labels(name[1:])))
     outcome = _judge(lesson)[name].outcome
+    _show_picture(draw_error(name, value, reference, lesson.labels(name[1:])))
     if outcome is Outcome.FAIL and compare(name, value, reference).approximate:
         print(f'In this notebook it hardly shows, but the line is wrong: see check("{name}").')
 
@@ -214,9 +212,10 @@ def nudge(gradient: str | None = None, *index: int) -> None:
     place = read_index(name, shape, index)
     moved = move_number(prepare(lesson.exercise), lesson.inputs(), name, place)
     yours, problem = own_slope(moved, lesson.namespace.get(name), shape)
+    outcome = _judge(lesson)[name].outcome
     print(describe_nudge(moved, yours))
     display(nudge_picture(moved, yours))  # type: ignore[no-untyped-call]
-    match _judge(lesson)[name].outcome:
+    match outcome:
         case Outcome.ERROR:
             print(f'The answer that gives {name} raises an exception: see check("{name}").')
         case Outcome.FAIL if yours is not None and moved.agrees(yours):
@@ -227,25 +226,23 @@ def nudge(gradient: str | None = None, *index: int) -> None:
 
 @told(NotInTheLesson)
 def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict]) -> None:
-    """Print a line for each gradient, then show the card for what is wrong, there or beside it."""
-    references = lesson.references()
+    """Show a card with the verdicts, and with those of what is wrong beside them."""
+    references, edited = lesson.references(), lesson.edited_forward()
+    own = lesson.own_gradients() if edited else {}
     unreached = lesson.history.unreached(lesson.exercise.gradients)
     changed_by = lesson.history.changed_since(lesson.exercise.gradients)
 
     def row(verdict: Verdict) -> Row:
-        name = verdict.name
+        name, tensor = verdict.name, verdict.name[1:]
         how = name in unreached, lesson.exercise.as_lecture
-        made = _row(verdict, lesson.namespace, references[name[1:]], *how)
-        return replace(made, changed_by=changed_by.get(name, ""))
+        made = _row(verdict, lesson.namespace, own.get(tensor, references[tensor]), *how)
+        return replace(made, changed_by=changed_by.get(name, ""), is_own=tensor in own)
 
-    rows, more = ([*map(row, some)] for some in (verdicts, beside))
-    is_right = all(row.comparison.approximate for row in rows)
-    changing = lesson.changing([verdict.name for verdict in verdicts])
-    stale = None if is_right and not changing else lesson.stale_forward()
-    print(describe(rows, stale_forward=stale is not None))
-    order, has_heat_map = lesson.exercise.gradients, "heat_map" in lesson.namespace
-    if sections := make_sections([*rows, *more], order, stale, has_heat_map, changing):
-        show({"text/html": as_html(sections), "text/plain": as_text(sections)})
+    rows = [row(verdict) for verdict in (*verdicts, *beside)]
+    forward = edited or lesson.stale_forward()
+    has_heat_map = "heat_map" in lesson.namespace
+    sections = make_sections(rows, lesson.exercise.gradients, forward, has_heat_map)
+    show({"text/html": as_html(sections), "text/plain": as_text(sections)})
 
 
 def _row(

@@ -18,13 +18,20 @@ from grader.answer.parse import AnswerCell, parse_answer
 from grader.close_names import SLIP, did_you_mean
 from grader.execution.runner import Runner
 from grader.grading.grade import Judged, grade_exercise
-from grader.notebook.forward_pass import describe_stale, find_stale, names_read
+from grader.notebook.forward_pass import (
+    describe_edited,
+    describe_stale,
+    find_edited,
+    find_stale,
+    names_read,
+)
 from grader.notebook.given import Given
 from grader.notebook.history import History
 from grader.printable import listed
 from grader.program.course import Course
 from grader.program.exercises import Exercise, exercises_of, load_exercises
 from grader.program.instances import read_shape
+from grader.program.parse import parse_program
 from grader.program.references import prepare
 from grader.reports.result import say_where
 from grader.submission.carried_course import unpack
@@ -137,11 +144,20 @@ class Lesson:
                 return name, inputs[name]
         return None
 
+    def edited_forward(self) -> Diagnosis | None:
+        """What is to be said of a line of the forward pass that is not the course's."""
+        if self.course is not None:  # it has been read off the notebook itself
+            return None
+        program = prepare(self.exercise).program
+        lines = self.history.statements()
+        edited = find_edited(program, self.namespace, lines, self._shared())
+        return describe_edited(*edited) if edited else None
+
     def stale_forward(self) -> Diagnosis | None:
         """What is to be said of forward tensors that the notebook's inputs no longer give."""
         program, answer = prepare(self.exercise).program, parse_answer(self.cells)
         given = self.given.tensors(program.inputs, self.namespace)
-        stale = find_stale(program, self.namespace, names_read(answer), given)
+        stale = find_stale(program, self.namespace, given, self._shared())
         if not stale:
             return None
         changed, sources = self.given.changes(self.namespace), {cell.source for cell in self.cells}
@@ -149,15 +165,23 @@ class Lesson:
         others, earlier = self.history.others(), changed.keys() - {*now}
         return describe_stale(stale, program, answer, others, now, earlier)
 
-    def changing(self, gradients: Sequence[str]) -> tuple[str, ...]:
-        """Those of the gradients in whose cell a line changes a tensor of the forward pass."""
-        names = {*prepare(self.exercise).program.names}
-        present = {cell.source for cell in self.cells}
-        found = set[str]()
-        for name, source in self.given.changes(self.namespace).items():
-            if name in names and source in present:
-                found |= first_assignments(source, tuple(gradients)).keys()
-        return tuple(name for name in gradients if name in found)
+    def _shared(self) -> set[str]:
+        """The names that another exercise of this notebook gives to its own steps."""
+        if self.course is not None:  # the lecture has one forward pass in several versions
+            return {*prepare(self.exercise).program.names} - names_read(parse_answer(self.cells))
+        others = exercises_of(lesson_course(), self.exercise.notebook)
+        programs = (parse_program(each.forward) for each in others if each != self.exercise)
+        return {step.name for program in programs for step in program.steps}
+
+    def own_gradients(self) -> dict[str, Tensor]:
+        """By tensor of the forward pass, the `.grad` that autograd has left in the notebook."""
+        tensors = {name: self.namespace.get(name) for name in prepare(self.exercise).program.names}
+        return {
+            name: tensor.grad
+            for name, tensor in tensors.items()
+            if isinstance(tensor, Tensor) and (tensor.is_leaf or tensor.retains_grad)
+            if tensor.grad is not None
+        }
 
 
 @cache
@@ -203,7 +227,18 @@ def followed(shell: Any) -> tuple[History, Given]:
     return history, given
 
 
-def start_lesson(course: Mapping[str, str] | None = None) -> None:
+@dataclass(slots=True)
+class SetUp:
+    """What a notebook's first cells have said: its name, the folder of the course it carries."""
+
+    notebook: str | None = None
+    folder: str | None = None
+
+
+_set_up = SetUp()
+
+
+def start_lesson(course: Mapping[str, str] | None = None, *, notebook: str | None = None) -> None:
     """Start the worker that runs answers, and note every cell that runs from now on.
 
     A notebook's first cell calls it, so that the first check need not wait for a worker that
@@ -212,9 +247,12 @@ def start_lesson(course: Mapping[str, str] | None = None) -> None:
 
     Args:
         course: the course that the notebook carries: the texts of its files, by their names.
+        notebook: the course's name for the notebook, such as "03_fused_batchnorm". Before any
+            answer has run, `check()` and `board()` are about its first exercise.
     """
+    _set_up.notebook = notebook or _set_up.notebook
     if course is not None:
-        _carried[:] = [unpack(course)]
+        _set_up.folder = str(unpack(course))
         lesson_course.cache_clear()
     if (shell := get_ipython()) is not None:
         followed(shell)
@@ -247,7 +285,8 @@ def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> 
         (exercise,) = load_exercises(course)
         return Lesson(shell.user_ns, cells, exercise, history, given, course)
     exercises = load_exercises(lesson_course())
-    latest = _find(exercises, prefix or history.latest_prefix() or exercises[0].prefix)
+    first = next((one for one in exercises if one.notebook == _set_up.notebook), exercises[0])
+    latest = _find(exercises, prefix or history.latest_prefix() or first.prefix)
     beside = [] if prefix else [one for one in exercises if one.notebook == latest.notebook]
     exercise = next((one for one in (latest, *beside) if _has_gradients(one, names)), latest)
     try:
@@ -276,10 +315,6 @@ def _cut_of_lecture(history: History, names: Sequence[str | None]) -> Cut | None
     return max(cut_lecture(history.cells()), key=latest, default=None)
 
 
-_carried: list[Path] = []
-"""The folder of the course that the notebook carries, where it carries one."""
-
-
 @cache
 def lesson_course() -> Course:
     """The course of the running notebook, found once: see `grader.submission.which_course`.
@@ -290,7 +325,7 @@ def lesson_course() -> Course:
         NotInTheLesson: it cannot be used.
     """
     path = Path(os.environ.get(NOTEBOOK_VARIABLE) or ".")
-    asked = os.environ.get(COURSE_VARIABLE) or next(map(str, _carried), None)
+    asked = os.environ.get(COURSE_VARIABLE) or _set_up.folder
     try:
         course = course_for(asked, path if path.is_file() else Path())
         load_exercises(course)
@@ -309,7 +344,7 @@ def _find(exercises: Sequence[Exercise], prefix: str) -> Exercise:
             f' board("{asking[0]}").'
         )
     known = ", ".join(exercise.prefix for exercise in exercises)
-    own = "" if _carried else " If the notebook has a course of its own, run its first cell."
+    own = "" if _set_up.folder else " If the notebook has a course of its own, run its first cell."
     raise NotInTheLesson(f"There is no exercise {prefix}; there are {known}.{own}")
 
 

@@ -69,7 +69,7 @@ Code = (
     | Literal["meant", "not-yet", "unbound", "unbound-parameter", "belongs-to", "known-here-as"]
     | Literal["called-here", "sizes", "drawn-size", "not-assigned", "mistyped", "returns-nothing"]
     | Literal["in-another-cell", "named-in-another", "no-first-line", "lost-first-line"]
-    | Literal["earlier-value", "helper", "not-returned", "from-outside", "summed-by-pytorch"]
+    | Literal["helper", "not-returned", "from-outside", "summed-by-pytorch"]
     | Literal["returned-nothing", "not-its-gradient"]
 )
 """What can be said of a gradient beside its outcome; `reports/reasons.toml` has the words."""

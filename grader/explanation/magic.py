@@ -34,7 +34,7 @@ def backward(line: str, cell: str) -> None:
     %%backward out      it ends in `out`; if that is no scalar, `dout` is what arrives
     """
     shell = get_ipython()
-    history, _ = followed(shell)
+    history = followed(shell)
     sources = [run.cell.source or "" for run in history.runs]
     before = [one for one in sources if not one.lstrip().startswith(f"%%{MAGIC}")]
     if shell.run_cell(cell).error_before_exec:

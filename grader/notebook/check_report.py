@@ -13,28 +13,9 @@ from grader.reports.templates import make_environment
 from grader.verdict import TO_MEND, Comparison, Diagnosis, Outcome, Verdict
 
 OLD_VALUE = (
-    "Your code gives the right value, and the notebook has another: run the answer cells again,"
-    " from the top down; if one raises, mend what it says."
-)
-
-ONLY_IN_MORE_DIGITS = (
-    "Your code is right with 64-bit numbers, as the check runs it. Run the answer cells again; if"
-    " that does not help, a line divides by what 32 bits round to zero."
-)
-
-OVERWRITTEN = (
-    "Your code gives the right value, but a line that ran after it has overwritten or deleted it,"
-    " such as a blank, `{name} = ...`. Take that line out, and run yours again."
-)
-
-CHANGED = (
-    "Your code gives the right value, but a line that ran after it has changed it: `{line}`. Take"
-    " that line out, and run yours again."
-)
-
-NOT_REACHED = (
-    "Your code gives the right value, but its cell stopped at an exception when it ran last. Run it"
-    " again; if it stops again, mend the line that it names, or take it out."
+    "Your code gives the right value, but the notebook has another. Run the answer cells again,"
+    " from the top down, and mend one that raises. If that does not help, a line further down"
+    " changes the value, as a blank `{name} = ...` does."
 )
 
 STALE = "stale"
@@ -45,17 +26,14 @@ STALE = "stale"
 class Row:
     """One gradient: the verdict on its code, and its value in the notebook beside autograd's.
 
-    `error` is the difference entry by entry, None where the two cannot be subtracted; `unreached`
-    says that its line did not run, for one before it raised; `changed_by` is the line of another
-    cell that has changed the value since; `is_own` says that it stands beside the gradient of the
-    notebook's own forward pass, which is not the course's.
+    `error` is the difference entry by entry, None where the two cannot be subtracted; `is_own` says
+    that the value stands beside the gradient of the notebook's own forward pass, which is not the
+    course's.
     """
 
     verdict: Verdict
     comparison: Comparison
     error: GradientError | None = None
-    unreached: bool = False
-    changed_by: str = ""
     is_own: bool = False
 
     @property
@@ -67,9 +45,9 @@ class Row:
     def is_stale(self) -> bool:
         """Whether the code is right, and the notebook's value is not what it gives."""
         is_pass = self.verdict.outcome is Outcome.PASS and not self.is_own
-        is_off = is_pass and not self.comparison.approximate
         # What differs as much when it runs anew is no older value.
-        return is_off and (self.verdict.comparison.approximate or bool(self.comparison.problem))
+        is_right_anew = bool(self.verdict.comparison.approximate)
+        return is_pass and is_right_anew and not self.comparison.approximate
 
     @property
     def numbers(self) -> str:
@@ -87,19 +65,7 @@ class Row:
                 f"{name} has a value, but no answer cell that you ran assigns it. Only cells that"
                 " begin with `# answer:` are checked."
             )
-        return f"{said} {self._why_stale}".lstrip() if self.is_stale else said
-
-    @property
-    def _why_stale(self) -> str:
-        if self.unreached:
-            return NOT_REACHED
-        if self.changed_by:
-            return CHANGED.format(line=self.changed_by)
-        if self.comparison.exact is None:
-            return OVERWRITTEN.format(name=self.verdict.name)
-        if self.error is not None and self.error.broken:
-            return f"{self.comparison.problem} {ONLY_IN_MORE_DIGITS}"
-        return OLD_VALUE
+        return f"{said} {OLD_VALUE.format(name=name)}".lstrip() if self.is_stale else said
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,6 @@ def describe_edited(own: str, expected: str) -> Diagnosis:
 def find_stale(
     program: ForwardProgram,
     namespace: Mapping[str, Any],
-    given: Mapping[str, Tensor],
     shared: Collection[str] = (),
 ) -> list[str]:
     """The forward tensors of a notebook that are not what the program makes of its inputs now.
@@ -91,19 +90,17 @@ def find_stale(
     Args:
         program: the exercise's forward program.
         namespace: the notebook's names.
-        given: inputs as they were before an answer changed them; these are compared too.
         shared: names that another exercise of the notebook gives another meaning.
     """
     # A student's namespace holds anything, and nothing in it may keep a check from its verdicts.
     try:
         with torch.no_grad():
-            now = program.run({name: namespace[name] for name in program.inputs} | {**given})
+            now = program.run({name: namespace[name] for name in program.inputs})
             return [
                 name
                 for name in program.names
-                if (name not in program.inputs or name in given)
-                and name not in shared
-                and name in namespace
+                if name in namespace
+                and name not in (*program.inputs, *shared)
                 and not _is_current(name, namespace[name], now[name])
             ]
     except Exception:
@@ -125,8 +122,6 @@ def describe_stale(
     program: ForwardProgram,
     answer: Answer,
     others: Iterable[AnswerCell] = (),
-    now: Collection[str] = (),
-    earlier: Collection[str] = (),
 ) -> Diagnosis:
     """Say which tensors are out of date, which line changes them, and what to run.
 
@@ -135,30 +130,14 @@ def describe_stale(
         program: the exercise's forward program.
         answer: the student's; a line of it may be what changes the tensors.
         others: the cells that are no answers, one of which makes each input.
-        now: names that the answer as it is now was seen to change.
-        earlier: names that an answer which has been replaced since was seen to change.
     """
     listing = listed((f"`{name}`" for name in names), most=MOST_NAMED)
-    changed = [
-        name
-        for name in names
-        if name in (*program.inputs, *now, *earlier) or _writers(answer, name)
-    ]
-    if changed:
-        name = changed[0]
-        if name in earlier:
-            return Diagnosis(
-                Kind.STALE_FORWARD,
-                f"An answer that you ran earlier has changed the notebook's `{name}`.",
-                f"Run the cells from {_maker(name, program, others)} on again, down to your"
-                " answers.",
-            )
-        quotes = (quote(at, answer.cells, answer.last_lines) for at in _writers(answer, name))
-        line = next(quotes, "")
+    lines = {name: places[0] for name in names if (places := writers(answer, name))}
+    for name, place in lines.items():
         return Diagnosis(
             Kind.STALE_FORWARD,
-            f"{f'Your line `{line}`' if line else 'Your answer'} changes the notebook's `{name}`,"
-            " so that it starts from other numbers each time it runs.",
+            f"Your line `{quote(place, answer.cells, answer.last_lines)}` changes the notebook's"
+            f" `{name}`, so that it starts from other numbers each time it runs.",
             f"Give the result a name of its own; where you write in place, write into a copy,"
             f" `{name}.clone()`. Then run the cells from {_maker(name, program, others)} on again,"
             " down to your answers.",
@@ -173,7 +152,7 @@ def describe_stale(
     )
 
 
-def _writers(answer: Answer, name: str) -> list[Place]:
+def writers(answer: Answer, name: str) -> list[Place]:
     """Where the answer changes a name or binds it anew, or changes it under another name."""
     found, alike = list[Place](), {name}
     for statement in answer.statements:

@@ -230,13 +230,12 @@ def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict])
     references, edited = lesson.references(), lesson.edited_forward()
     own = lesson.own_gradients() if edited else {}
     unreached = lesson.history.unreached(lesson.exercise.gradients)
-    changed_by = lesson.history.changed_since(lesson.exercise.gradients)
 
     def row(verdict: Verdict) -> Row:
         name, tensor = verdict.name, verdict.name[1:]
         how = name in unreached, lesson.exercise.as_lecture
         made = _row(verdict, lesson.namespace, own.get(tensor, references[tensor]), *how)
-        return replace(made, changed_by=changed_by.get(name, ""), is_own=tensor in own)
+        return replace(made, is_own=tensor in own)
 
     rows = [row(verdict) for verdict in (*verdicts, *beside)]
     forward = edited or lesson.stale_forward()
@@ -263,7 +262,7 @@ def _row(
     if isinstance(value, Tensor) and comparison.shape == comparison.expected_shape:
         is_real = value.is_floating_point() and reference.numel() > 0
         error = measure_error(value, reference) if is_real else None
-    return Row(verdict, comparison, error, unreached)
+    return Row(verdict, comparison, error)
 
 
 def _show_picture(picture: Figure) -> None:

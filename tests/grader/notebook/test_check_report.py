@@ -11,10 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.notebook.check_report import (
-    CHANGED,
-    NOT_REACHED,
     OLD_VALUE,
-    OVERWRITTEN,
     Row,
     Section,
     as_html,
@@ -37,6 +34,7 @@ def line(outcome: Outcome, value: object = VALUES, note: str = "", name: str = "
     return Row(verdict, compare(name, value, VALUES))
 
 
+AGAIN = OLD_VALUE.format(name="dh")
 NUMBERS = "exact: True  | approximate: True  | maxdiff: 0.0"
 
 
@@ -54,28 +52,15 @@ def told(*rows: Row, stale: Diagnosis | None = None) -> str:
         (
             line(Outcome.PASS, 2 * VALUES),
             # What differs is an older value: its numbers would contradict the verdict.
-            f"✓ pass, run again: dh\n  {OLD_VALUE}",
+            f"✓ pass, run again: dh\n  {AGAIN}",
         ),
         (
             # That it is right to a few digits only says nothing of an older value.
             line(Outcome.PASS, 2 * VALUES, ROUGH),
-            f"✓ pass, run again: dh\n  {ROUGH} {OLD_VALUE}",
+            f"✓ pass, run again: dh\n  {ROUGH} {AGAIN}",
         ),
-        (
-            # Blanks come with the notebook: one below undoes a line that was written above it.
-            line(Outcome.PASS, ...),
-            f"✓ pass, run again: dh\n  {OVERWRITTEN.format(name='dh')}",
-        ),
-        (line(Outcome.PASS, VALUES[:1]), f"✓ pass, run again: dh\n  {OLD_VALUE}"),
-        (
-            # To run the cell again would not help: the line before it raises every time.
-            replace(line(Outcome.PASS, ...), unreached=True),
-            f"✓ pass, run again: dh\n  {NOT_REACHED}",
-        ),
-        (
-            replace(line(Outcome.PASS, 2 * VALUES), changed_by="dh *= 2"),
-            f"✓ pass, run again: dh\n  {CHANGED.format(line='dh *= 2')}",
-        ),
+        (line(Outcome.PASS, ...), f"✓ pass, run again: dh\n  {AGAIN}"),
+        (line(Outcome.PASS, VALUES[:1]), f"✓ pass, run again: dh\n  {AGAIN}"),
         (
             # Beside the gradient of a forward pass of the student's own it may be anything.
             replace(line(Outcome.PASS, 2 * VALUES), is_own=True),
@@ -226,12 +211,6 @@ def test_what_raises_for_its_shape_on_another_batch_is_said_by_its_shape() -> No
     assert (section.note, section.facts) == ("", ())
     (section,) = sections(row(value=WRONG.T, note="This line raised X.", diagnosis=(shaped,)))
     assert section.note == "This line raised X."
-
-
-def test_a_value_that_only_32_bits_spoil_is_said_to_be_so() -> None:
-    spoilt = row(Outcome.PASS, REFERENCE * float("nan"))
-    assert "6 NaN" in spoilt.note
-    assert "a line divides by what 32 bits round to zero" in spoilt.note
 
 
 @pytest.mark.parametrize(

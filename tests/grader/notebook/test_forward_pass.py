@@ -20,6 +20,7 @@ from grader.notebook.forward_pass import (
     find_edited,
     find_stale,
     names_read,
+    writers,
 )
 from grader.program.course import read_course
 from grader.program.exercises import exercises_of, load_exercises
@@ -40,7 +41,7 @@ def namespace() -> dict[str, Any]:
 
 
 def stale(namespace: dict[str, Any]) -> Diagnosis | None:
-    found = find_stale(PROGRAM, namespace, {})
+    found = find_stale(PROGRAM, namespace)
     return describe_stale(found, PROGRAM, parse_answer([])) if found else None
 
 
@@ -217,15 +218,10 @@ def test_the_answers_line_that_changes_a_tensor_is_quoted(
     namespace: dict[str, Any], line: str, name: str, made: str
 ) -> None:
     answer = parse_answer([AnswerCell("ex1-a", f"# answer: ex1-a\ndprobs = 1\n{line}")])
-    others = [AnswerCell("", "C -= C"), AnswerCell("", "x = 1\n  \nC, W1 = init_parameters()")]
-    given = {"C": namespace["C"].clone()}
-    if name in given:
-        namespace[name] *= 2
-    else:
-        namespace[name] = namespace[name] + 1
-    stale = find_stale(PROGRAM, namespace, given)
-    found = describe_stale(stale, PROGRAM, answer, others[1:])
-    assert stale[0] == name
+    others = [AnswerCell("", "x = 1\n  \nC, W1 = init_parameters()")]
+    namespace[name] = namespace[name] + 1
+    assert name == "C" or find_stale(PROGRAM, namespace) == [name]
+    found = describe_stale([name], PROGRAM, answer, others)
     assert found.message.startswith(f"Your line `{line}` changes the notebook's `{name}`, so that")
     assert f"run the cells from the one with `{made}` on again" in found.hint
 
@@ -233,29 +229,14 @@ def test_the_answers_line_that_changes_a_tensor_is_quoted(
 @pytest.mark.parametrize(
     ("cell", "line"),
     [
-        ("weights = W1\nweights -= 1\ndh = weights", "line `weights -= 1`"),
-        ("a = W1.T.view(-1)\nb = a\nb[0] = 7", "line `b[0] = 7`"),
-        ("a = W1\na = a * 2\na -= 1", "answer"),
-        ("a = W1[0]\na -= 1", "answer"),
+        ("weights = W1\nweights -= 1\ndh = weights", "weights -= 1"),
+        ("a = W1.T.view(-1)\nb = a\nb[0] = 7", "b[0] = 7"),
+        ("a = W1\na = a * 2\na -= 1", ""),
+        ("a = W1[0]\na -= 1", ""),
     ],
 )
-def test_a_change_under_another_name_has_its_line_if_that_can_be_seen(
-    namespace: dict[str, Any], cell: str, line: str
-) -> None:
+def test_a_change_under_another_name_has_its_line_if_that_can_be_seen(cell: str, line: str) -> None:
     answer = parse_answer([AnswerCell("ex1-a", cell)])
-    given = {"W1": namespace["W1"].clone()}
-    namespace["W1"] -= 1
-    found = describe_stale(["W1"], PROGRAM, answer)
-    assert find_stale(PROGRAM, namespace, given)[0] == "W1"
-    assert found.message.startswith(f"Your {line} changes the notebook's `W1`, so that")
-    assert "from the one that makes `W1` on again" in found.hint
-
-
-def test_what_an_answer_was_seen_to_change_is_said_of_it_or_of_an_earlier_one() -> None:
-    now = describe_stale(["h"], PROGRAM, ANSWER, now=["h"])
-    assert now.message.startswith("Your answer changes the notebook's `h`, so that")
-    earlier = describe_stale(["h"], PROGRAM, ANSWER, earlier=["h"])
-    assert earlier.message == "An answer that you ran earlier has changed the notebook's `h`."
-    assert earlier.hint == (
-        "Run the cells from the one with `h = torch.tanh(hpreact)` on again, down to your answers."
-    )
+    assert bool(writers(answer, "W1")) is bool(line)
+    said = describe_stale(["W1"], PROGRAM, answer).message
+    assert said.startswith(f"Your line `{line}`" if line else "The notebook's `W1` is not what")

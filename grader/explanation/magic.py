@@ -45,7 +45,7 @@ def backward(line: str, cell: str) -> None:
         print(error)
         return
     for one in explanation.verdicts:
-        print(f"{wording.SIGNS[one.outcome]} {wording.word(one.outcome)}: {one.comparison.line}")
+        print(f"{wording.SIGNS[one.outcome]} {wording.word(one.outcome):<8}{one.comparison.line}")
     for remark in remarks:
         print(remark)
     display(explanation)  # type: ignore[no-untyped-call]

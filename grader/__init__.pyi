@@ -1,5 +1,5 @@
 from .explanation.explain import Explanation, assert_gradients, explain
-from .explanation.forward import Constant
+from .explanation.forward import Constant, Number
 from .explanation.magic import load_ipython_extension
 from .notebook.lesson import board, check, heat_map, nudge, points
 from .notebook.running_notebook import start_lesson
@@ -14,6 +14,7 @@ __all__ = [
     "Constant",
     "Explanation",
     "LossPlot",
+    "Number",
     "assert_gradients",
     "board",
     "check",

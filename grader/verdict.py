@@ -69,7 +69,7 @@ Code = (
     | Literal["meant", "not-yet", "unbound", "unbound-parameter", "belongs-to", "known-here-as"]
     | Literal["called-here", "sizes", "drawn-size", "not-assigned", "mistyped", "returns-nothing"]
     | Literal["in-another-cell", "named-in-another", "no-first-line", "lost-first-line"]
-    | Literal["earlier-value", "helper", "not-returned", "from-outside", "summed-by-pytorch"]
+    | Literal["helper", "not-returned", "from-outside", "summed-by-pytorch"]
     | Literal["returned-nothing", "not-its-gradient"]
 )
 """What can be said of a gradient beside its outcome; `reports/reasons.toml` has the words."""
@@ -103,6 +103,13 @@ def because(code: Code, **arguments: Argument) -> Reason:
     return Reason(code, tuple((name, said[:LONGEST_SENTENCE]) for name, said in arguments.items()))
 
 
+def two_digits(maxdiff: float) -> str:
+    """A difference in two digits, as nobody reads more: `2.8e-17`, `0.0035`, `0.0`."""
+    if maxdiff == 0:
+        return "0.0"
+    return f"{maxdiff:.1e}" if maxdiff < 1e-3 else f"{maxdiff:.2g}"
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """A gradient compared with a reference, as the lecture's line shows it.
@@ -123,15 +130,19 @@ class Comparison:
     relative: float | None = None
 
     @property
+    def numbers(self) -> str:
+        """What the lecture's line says behind the name; "" where there is nothing to compare."""
+        if self.exact is None:
+            return ""
+        maxdiff = "-" if self.maxdiff is None else two_digits(self.maxdiff)
+        return (
+            f"exact: {self.exact!s:5s} | approximate: {self.approximate!s:5s} | maxdiff: {maxdiff}"
+        )
+
+    @property
     def line(self) -> str:
         """The lecture's line, `name | exact: True | approximate: True | maxdiff: 0.0`."""
-        if self.exact is None:
-            return f"{self.name:15s} | {self.problem}"
-        maxdiff = "-" if self.maxdiff is None else self.maxdiff
-        return (
-            f"{self.name:15s} | exact: {self.exact!s:5s} | approximate: {self.approximate!s:5s}"
-            f" | maxdiff: {maxdiff}"
-        )
+        return f"{self.name:15s} | {self.numbers or self.problem}"
 
     def _ipython_display_(self) -> None:
         """Show nothing below a cell that ends in `cmp(...)`: the line has been printed."""

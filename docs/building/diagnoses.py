@@ -63,4 +63,4 @@ def _stale() -> Diagnosis:
     program = parse_program(ATOMIC.forward)
     values = dict(program.instance(ATOMIC.sizes, 1, torch.float32).values)
     values["h"] = torch.zeros(ATOMIC.sizes["n"], ATOMIC.sizes["n_hidden"])
-    return describe_stale(find_stale(program, values, {"h"}, {}), program, parse_answer([]))
+    return describe_stale(find_stale(program, values), program, parse_answer([]))

@@ -16,7 +16,9 @@ from nbformat import NotebookNode
 
 from grader.authoring.carried_files import carried_files
 from grader.authoring.source import SourceError, colab_badge, read_source
-from grader.program.course import HINTS_FILE, Course, read_hints, read_text
+from grader.program.course import HINTS_FILE, Course, built_in_course, read_hints, read_text
+from grader.program.exercises import load_exercises
+from grader.program.parse import parse_program
 
 SOURCES = Path("notebooks/source")
 BLANKS = Path("notebooks")
@@ -26,6 +28,8 @@ CELLS = Path(__file__).parent / "cells"
 
 _FILES = '"{{ files }}"'
 """In a shared cell: the files that a notebook carries, by their names."""
+_NAME = "{{ notebook }}"
+"""In a shared cell: the notebook's name."""
 _SHARED_CELL = re.compile(r"(?m)^# \{\{ cell: (?P<name>\w+) \}\}$")
 
 
@@ -109,16 +113,19 @@ def read_notebook(
             raise SourceError(
                 f"{source}: {directive[0]} asks for a cell that is not there; there are {known}."
             )
-        return path.read_text(encoding="utf-8").rstrip()
+        return path.read_text(encoding="utf-8").rstrip().replace(_NAME, name)
 
     text, course, name = read_text(source), layout.course, source.stem
     text, hints = _SHARED_CELL.sub(shared_cell, text), read_hints(layout.hints)
+    exercises = load_exercises(course or built_in_course())
+    points = {exercise.prefix: exercise.points for exercise in exercises}
+    forward = {exercise.prefix: parse_program(exercise.forward).steps for exercise in exercises}
     if course is None:
         address = repository or read_repository()
-        return read_source(text, name, address, hints, colab_badge(address, f"notebooks/{name}"))
+        badge = colab_badge(address, f"notebooks/{name}")
+        return read_source(text, name, address, hints, badge, points, forward)
     badge = colab_badge(course.repository, name) if course.repository else ""
-    points = {outline.prefix: outline.points for outline in course.exercises}
-    notebook = read_source(text, name, package_repository(), hints, badge, points)
+    notebook = read_source(text, name, package_repository(), hints, badge, points, forward)
     for cell in notebook.cells:
         if _FILES in cell.source:
             files = carried_files(course, name, hints)

@@ -15,10 +15,12 @@ from urllib.parse import urlsplit
 import jupytext
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell
 
 from grader.answer.parse import prefix_of
 from grader.answer.statements import walk_names
 from grader.program.course import Hints
+from grader.program.forward_program import Step
 from grader.submission.answer_cells import GRADE_ID
 from grader.user_error import UserError
 
@@ -77,6 +79,7 @@ def read_source(
     hints: Hints,
     badge: str = "",
     points: Mapping[str, int] = MappingProxyType({}),
+    forward: Mapping[str, Sequence[Step]] = MappingProxyType({}),
 ) -> NotebookNode:
     """Make the notebook of one source: templates expanded, cells with metadata, nothing run yet.
 
@@ -87,6 +90,8 @@ def read_source(
         hints: those of every exercise.
         badge: the Markdown that opens the notebook on Colab.
         points: what each gradient of an exercise is worth, 1 where that is not said.
+        forward: the steps of each exercise, of which those that an answer is about are shown
+            above it.
 
     Raises:
         SourceError: the notebook would be wrong: an answer without its END SOLUTION, an unknown or
@@ -96,6 +101,7 @@ def read_source(
     cells = [cell for cell in notebook.cells if cell.source.strip()]
     _refuse_disorder(cells, name)
     exercises = tuple(dict.fromkeys(role.exercise for role in map(role_of, cells) if role))
+    cells = _with_forward_lines(cells, forward)
 
     def expand(directive: re.Match[str]) -> str:
         match directive.groups():
@@ -124,6 +130,26 @@ def read_source(
     notebook.update(cells=cells, metadata=nbformat.from_dict(METADATA), nbformat_minor=5)
     nbformat.validate(notebook)
     return notebook
+
+
+def _with_forward_lines(
+    cells: Sequence[NotebookNode], forward: Mapping[str, Sequence[Step]]
+) -> list[NotebookNode]:
+    """Put the lines that an answer is about right above it, below any hints that are open."""
+    shown = list[NotebookNode]()
+    for cell in cells:
+        role = role_of(cell)
+        if role and role.kind == "answer" and role.exercise in forward:
+            steps = forward[role.exercise]
+            tensors = {name[1:] for name in solved_gradients(cell.source, all_checked(cells))}
+            read = [step.line for step in steps if not tensors.isdisjoint(step.reads)]
+            lines = "\n".join(["From the forward pass:", "", "```python", *read, "```"])
+            if shown and shown[-1].cell_type == "markdown":
+                shown[-1].source += f"\n\n{lines}"
+            else:
+                shown.append(new_markdown_cell(lines))
+        shown.append(cell)
+    return shown
 
 
 def role_of(cell: NotebookNode) -> Role | None:

@@ -80,7 +80,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """The table as a card, below it what is wrong: no script, dark where the page is."""
-        rows = [check_report.Row(verdict, verdict.comparison) for verdict in self.verdicts]
+        wrong = wording.wrong(self.verdicts)
+        rows = [check_report.Row(verdict, verdict.comparison) for verdict in wrong]
         order = [verdict.name for verdict in self.verdicts]
         sections = check_report.make_sections(rows, order, has_heat_map=False)
         folders = Path(__file__).parent, Path(check_report.__file__).parent

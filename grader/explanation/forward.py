@@ -40,6 +40,9 @@ class Constant:
         return Annotated[Tensor, shape, cls]
 
 
+Number = Annotated[Tensor, ""]
+"""`u: Number` is a single number, a tensor without axes."""
+
 Inputs = Callable[..., Mapping[str, Tensor]]
 """Draws inputs: asks by name for `generator` and for sizes, gives tensors by input."""
 

@@ -12,10 +12,10 @@ from torch import Tensor
 from grader.explanation.cells import read_cells
 from grader.explanation.explain import Explanation, explain_subject
 from grader.explanation.forward import Forward
-from grader.notebook import check_report
 from grader.notebook.running_notebook import followed
 from grader.program.compare import compare
 from grader.program.forward_program import weighed
+from grader.reports import wording
 from grader.user_error import UserError
 
 MAGIC = "backward"
@@ -34,7 +34,7 @@ def backward(line: str, cell: str) -> None:
     %%backward out      it ends in `out`; if that is no scalar, `dout` is what arrives
     """
     shell = get_ipython()
-    history, _ = followed(shell)
+    history = followed(shell)
     sources = [run.cell.source or "" for run in history.runs]
     before = [one for one in sources if not one.lstrip().startswith(f"%%{MAGIC}")]
     if shell.run_cell(cell).error_before_exec:
@@ -44,8 +44,8 @@ def backward(line: str, cell: str) -> None:
     except UserError as error:
         print(error)
         return
-    rows = [check_report.Row(one, one.comparison) for one in explanation.verdicts]
-    print(check_report.describe(rows))
+    for one in explanation.verdicts:
+        print(f"{wording.SIGNS[one.outcome]} {wording.word(one.outcome):<8}{one.comparison.line}")
     for remark in remarks:
         print(remark)
     display(explanation)  # type: ignore[no-untyped-call]

@@ -28,11 +28,12 @@ def in_forms(
         course: the one that the exercise belongs to.
     """
     outcomes = {name: verdict.outcome for name, verdict in verdicts.items()}
-    board = mark_board(read_boards(course)[exercise.prefix], outcomes)
-    words = in_words(outcomes)
+    worth = exercise.points
+    board = mark_board(read_boards(course)[exercise.prefix], outcomes, worth)
+    words = in_words(outcomes, worth)
     template = make_environment(Path(__file__).parent).get_template("board_card.html.jinja")
     html = template.render(
-        title=title(outcomes),
+        title=title(outcomes, worth),
         counts=wording.counts(list(verdicts.values())),
         # A front end that does not trust a notebook shows pictures, but no SVG among the HTML.
         picture=b64encode(as_picture(board).encode()).decode(),

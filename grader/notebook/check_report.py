@@ -1,8 +1,7 @@
-"""What stands below a check cell: the lecture's lines, and a card for each mistake."""
+"""What stands below a check cell: a card with a verdict for each gradient."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,28 +13,9 @@ from grader.reports.templates import make_environment
 from grader.verdict import TO_MEND, Comparison, Diagnosis, Outcome, Verdict
 
 OLD_VALUE = (
-    "Your code gives the right value, and the notebook has another: run your cells again,"
-    " from the top down; if one raises, mend what it says."
-)
-
-ONLY_IN_MORE_DIGITS = (
-    "Your code is right with 64-bit numbers, as the check runs it. Run your cells again; if"
-    " that does not help, a line divides by what 32 bits round to zero."
-)
-
-OVERWRITTEN = (
-    "Your code gives the right value, but a line that ran after it has overwritten or deleted it,"
-    " such as a blank, `{name} = ...`. Take that line out, and run yours again."
-)
-
-CHANGED = (
-    "Your code gives the right value, but a line that ran after it has changed it: `{line}`. Take"
-    " that line out, and run yours again."
-)
-
-NOT_REACHED = (
-    "Your code gives the right value, but its cell stopped at an exception when it ran last. Run it"
-    " again; if it stops again, mend the line that it names, or take it out."
+    "Your code gives the right value, but the notebook has another. Run your cells again, from the"
+    " top down, and mend one that raises. If that does not help, a line further down changes the"
+    " value, as a blank `{name} = ...` does."
 )
 
 STALE = "stale"
@@ -46,17 +26,15 @@ STALE = "stale"
 class Row:
     """One gradient: the verdict on its code, and its value in the notebook beside autograd's.
 
-    `error` is the difference entry by entry, None where the two cannot be subtracted; `unreached`
-    says that its line did not run, for one before it raised; `changed_by` is the line of another
-    cell that has changed the value since. One that `waits` runs once another line is mended.
+    `error` is the difference entry by entry, None where the two cannot be subtracted; `is_own` says
+    that the value stands beside the gradient of the notebook's own forward pass, which is not the
+    course's.
     """
 
     verdict: Verdict
     comparison: Comparison
     error: GradientError | None = None
-    unreached: bool = False
-    changed_by: str = ""
-    waits: bool = False
+    is_own: bool = False
 
     @property
     def is_wrong(self) -> bool:
@@ -66,57 +44,37 @@ class Row:
     @property
     def is_stale(self) -> bool:
         """Whether the code is right, and the notebook's value is not what it gives."""
-        if self.waits:
-            return False
-        is_off = self.verdict.outcome is Outcome.PASS and not self.comparison.approximate
+        is_pass = self.verdict.outcome is Outcome.PASS and not self.is_own
         # What differs as much when it runs anew is no older value.
-        return is_off and (self.verdict.comparison.approximate or bool(self.comparison.problem))
+        is_right_anew = bool(self.verdict.comparison.approximate)
+        return is_pass and is_right_anew and not self.comparison.approximate
 
     @property
-    def line(self) -> str:
-        """The lecture's line with the verdict at its end."""
-        outcome = self.verdict.outcome
-        if self.is_stale:  # what differs is an older value, and says nothing of the line
-            return f"{self.verdict.name:15s} | {wording.word(outcome)}, run again"
-        # After an exception the value is an earlier run's; without one there is nothing to show.
-        has_numbers = self.comparison.exact is not None and outcome is not Outcome.ERROR
-        shown = self.comparison.line if has_numbers else f"{self.verdict.name:15s}"
-        return f"{shown} | {wording.word(outcome)}"
+    def numbers(self) -> str:
+        """Those of the lecture's line, where they say something of the line that was written."""
+        # A wrong line has its largest error instead; a carried one inherits what it is handed.
+        is_right = self.verdict.outcome is Outcome.PASS and not self.is_stale
+        return self.comparison.numbers if is_right else ""
 
     @property
     def note(self) -> str:
-        """What is to be said below its line, if anything."""
-        outcome, has_value = self.verdict.outcome, self.comparison.exact is not None
-        said = wording.note(self.verdict)
-        if outcome is Outcome.TODO and has_value:
+        """What is to be said of a gradient that asks for no mending, if anything."""
+        name, said = self.verdict.name, wording.note(self.verdict)
+        if self.verdict.outcome is Outcome.TODO and self.comparison.exact is not None:
             return said or (
-                f"{self.verdict.name} has a value, but no answer cell you ran assigns it: only"
-                " cells that begin with `# answer:` are checked."
+                f"{name} has a value, but no answer cell that you ran assigns it. Only cells that"
+                " begin with `# answer:` are checked."
             )
-        if self.is_stale:
-            return f"{said} {self._why_stale}".lstrip()
-        return "" if self.is_wrong else said
-
-    @property
-    def _why_stale(self) -> str:
-        if self.unreached:
-            return NOT_REACHED
-        if self.changed_by:
-            return CHANGED.format(line=self.changed_by)
-        if self.comparison.exact is None:
-            return OVERWRITTEN.format(name=self.verdict.name)
-        if self.error is not None and self.error.broken:
-            return f"{self.comparison.problem} {ONLY_IN_MORE_DIGITS}"
-        return OLD_VALUE
+        return f"{said} {OLD_VALUE.format(name=name)}".lstrip() if self.is_stale else said
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What is wrong with one gradient, or with several in the same way.
+    """What is to be said of one gradient, or of several alike.
 
-    `look` is a verdict's word, or `STALE`; `code` is the student's line, the mistake in its middle;
-    `note` a sentence that no diagnosis makes superfluous; `facts` are the shapes and the largest
-    difference; `call` draws the rest of it.
+    `look` is a verdict's word, or `STALE`; `numbers` are those of the lecture's line; `code` is the
+    student's line, the mistake in its middle; `note` a sentence that no diagnosis makes
+    superfluous; `facts` are the shapes and the largest difference; `call` draws the rest of it.
     """
 
     look: str
@@ -124,6 +82,7 @@ class Section:
     word: str
     names: tuple[str, ...]
     where: str = ""
+    numbers: str = ""
     code: tuple[str, str, str] = ("", "", "")
     note: str = ""
     diagnoses: tuple[Diagnosis, ...] = ()
@@ -135,28 +94,27 @@ class Section:
         """A hint may tell more than a student wants to know yet; what to run again does not."""
         return self.look != STALE
 
-
-def describe(rows: Sequence[Row], stale_forward: bool = False) -> str:
-    """The text below a check cell; what is wrong is left to the card.
-
-    What is said of one gradient stands below its line; what is said of several alike stands once,
-    at the end. With `stale_forward`, the card says what is the matter with values that are old.
-    Beside a line that stopped its cell, nothing is to be done about those behind it.
-    """
-    stopped = any(row.verdict.outcome is Outcome.ERROR for row in rows)
-    rows = [replace(row, waits=stopped and row.unreached) for row in rows]
-    notes = {row.verdict.name: "" if stale_forward and row.is_stale else row.note for row in rows}
-    said = Counter(note for note in notes.values() if note)
-    lines = []
-    for row in rows:
-        lines.append(row.line)
-        if (note := notes[row.verdict.name]) and said[note] == 1:
-            lines.append(f"  {note}")
-    for note, count in said.items():
-        if count > 1:
-            lines.append(f"{', '.join(name for name in notes if notes[name] == note)}:")
-            lines.append(f"  {note}")
-    return "\n".join(lines)
+    @property
+    def lines(self) -> Iterator[str]:
+        """The section where there is no HTML: the verdict comes first."""
+        head = f"{self.sign} {self.word}" + (f": {', '.join(self.names)}" if self.names else "")
+        head += f" ({self.where})" if self.where else ""
+        yield f"{head} | {self.numbers}" if self.numbers else head
+        if any(self.code):
+            before, piece, behind = self.code
+            yield f"    {before}{piece}{behind}"
+            if piece:
+                yield f"    {' ' * len(before)}{'^' * len(piece)}"
+        if self.note:
+            yield f"  {printable(self.note)}"
+        for number, diagnosis in enumerate(self.diagnoses):
+            yield f"  {'Or: ' if number else ''}{printable(diagnosis.message)}"
+            if diagnosis.hint:
+                yield f"  {'Hint: ' * self.hints_are_folded}{printable(diagnosis.hint)}"
+        if self.facts:
+            yield f"  {' '.join(map(printable, self.facts))}"
+        if self.call:
+            yield f"  Draw the error: {self.call}"
 
 
 def make_sections(
@@ -164,48 +122,29 @@ def make_sections(
     order: Sequence[str],
     stale: Diagnosis | None = None,
     has_heat_map: bool = True,
-    changing: tuple[str, ...] = (),
 ) -> list[Section]:
-    """What the card says, the gradient nearest to the loss first; nothing where nothing is wrong.
+    """What the card says, the gradient nearest to the loss first.
 
     Args:
         rows: the gradients that were checked.
         order: the exercise's gradients, from the loss down.
         stale: what is to be said of the notebook's forward pass, if anything is.
         has_heat_map: whether the notebook has imported `heat_map`.
-        changing: the gradients whose cells change the forward pass, if only for the next run.
     """
     by_name = {row.verdict.name: row for row in rows}
     rows = [by_name[name] for name in order if name in by_name]
-    sections = [_section(row, has_heat_map) for row in rows if row.is_wrong]
-    if stale is not None and (named := _out_of_date(rows) or changing):
-        sections.insert(0, Section(STALE, "↻", "run again", named, diagnoses=(stale,)))
+    sections = [
+        _wrong(row, has_heat_map) if row.is_wrong else _not_wrong(row, stale is not None)
+        for row in rows
+    ]
+    if stale is not None:
+        sections.insert(0, Section(STALE, "↻", "forward pass", (), diagnoses=(stale,)))
     return _joined(sections)
 
 
 def as_text(sections: Sequence[Section]) -> str:
     """The card where there is no HTML."""
-    lines = []
-    for section in sections:
-        head = f"{section.sign} {section.word}: {', '.join(section.names)}"
-        lines.append(f"{head} ({section.where})" if section.where else head)
-        if any(section.code):
-            before, piece, behind = section.code
-            lines.append(f"    {before}{piece}{behind}")
-            if piece:
-                lines.append(f"    {' ' * len(before)}{'^' * len(piece)}")
-        if section.note:
-            lines.append(f"  {printable(section.note)}")
-        for number, diagnosis in enumerate(section.diagnoses):
-            lines.append(f"  {'Or: ' if number else ''}{printable(diagnosis.message)}")
-            if diagnosis.hint:
-                label = "Hint: " if section.hints_are_folded else ""
-                lines.append(f"  {label}{printable(diagnosis.hint)}")
-        if section.facts:
-            lines.append(f"  {' '.join(map(printable, section.facts))}")
-        if section.call:
-            lines.append(f"  Draw the error: {section.call}")
-    return "\n".join(lines)
+    return "\n".join(line for section in sections for line in section.lines)
 
 
 def as_html(sections: Sequence[Section]) -> str:
@@ -217,7 +156,20 @@ def as_html(sections: Sequence[Section]) -> str:
     return template.render(sections=sections)
 
 
-def _section(row: Row, has_heat_map: bool) -> Section:
+def _head(row: Row) -> Section:
+    """The verdict, then the gradient's name."""
+    verdict = row.verdict
+    word = wording.word(verdict.outcome) + (", run again" if row.is_stale else "")
+    return Section(str(verdict.outcome), wording.SIGNS[verdict.outcome], word, (verdict.name,))
+
+
+def _not_wrong(row: Row, is_forward_stale: bool) -> Section:
+    # Where the forward pass is old, the card says first what to run again.
+    note = wording.note(row.verdict) if is_forward_stale and row.is_stale else row.note
+    return replace(_head(row), numbers=row.numbers, note=note)
+
+
+def _wrong(row: Row, has_heat_map: bool) -> Section:
     verdict, comparison = row.verdict, row.comparison
     note, facts = wording.note(verdict), tuple(_facts(row))
     says_shapes = verdict.why == "shape"
@@ -233,11 +185,8 @@ def _section(row: Row, has_heat_map: bool) -> Section:
         # There the batch may be another, and what arrives is right.
         note = f"As the check runs it, {note}"
         facts = (f"In this notebook it has shape {comparison.shape}, as expected.", *facts[1:])
-    return Section(
-        look=str(verdict.outcome),
-        sign=wording.SIGNS[verdict.outcome],
-        word=wording.word(verdict.outcome),
-        names=(verdict.name,),
+    return replace(
+        _head(row),
         where=wording.where(verdict.place),
         code=wording.in_pieces(verdict.code, verdict.piece),
         note=note,
@@ -284,24 +233,13 @@ def _facts(row: Row) -> Iterator[str]:
         yield f"Largest difference {largest}{at}: yours {ours}, autograd's {theirs}."
 
 
-def _out_of_date(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The gradients whose values are old, or else those whose numbers on the card are."""
-    old = [row.verdict.name for row in rows if row.is_stale]
-    wrong = [
-        row.verdict.name
-        for row in rows
-        if row.verdict.outcome is Outcome.FAIL and not row.comparison.approximate
-    ]
-    return tuple(old or wrong)
-
-
 def _joined(sections: Sequence[Section]) -> list[Section]:
     """Make one section of those that say the same, of one line or one cell."""
     groups: dict[object, list[Section]] = {}
     for section in sections:
         # What was measured is each gradient's own.
-        own = section.names if section.facts else ()
-        said = (section.look, section.where, section.note, section.diagnoses, own)
+        own = section.names if section.facts or section.numbers else ()
+        said = (section.look, section.word, section.where, section.note, section.diagnoses, own)
         groups.setdefault(said, []).append(section)
     return [
         replace(group[0], names=tuple(name for section in group for name in section.names))

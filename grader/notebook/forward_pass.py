@@ -1,4 +1,4 @@
-"""A notebook's own forward pass: what in it is out of date."""
+"""A notebook's own forward pass: which of its lines and values are not the course's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from grader.answer.assigned import first_assignments
 from grader.answer.effects import root
 from grader.answer.parse import Answer, AnswerCell
-from grader.answer.quote import quote
+from grader.answer.quote import LONGEST_QUOTE, quote
 from grader.diagnosis.kinds import Kind
 from grader.printable import listed
 from grader.program.compare import compare
@@ -33,11 +33,55 @@ def names_read(answer: Answer) -> frozenset[str]:
     return frozenset(taken)
 
 
+def find_edited(
+    program: ForwardProgram,
+    namespace: Mapping[str, Any],
+    statements: Iterable[ast.stmt],
+    shared: Collection[str] = (),
+) -> tuple[str, str] | None:
+    """The first line of a notebook's forward pass that is not the course's, and the course's.
+
+    Comments and spaces do not count. A plain number such as `n` is judged by its value, as it may
+    be set in several ways.
+
+    Args:
+        program: the exercise's forward program.
+        namespace: the notebook's names.
+        statements: what ran in the notebook, in order; the latest that gives a name counts.
+        shared: names that another exercise of the notebook gives another meaning.
+    """
+    lines = dict[str, str]()
+    for statement in statements:
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)])
+                | ast.AnnAssign(target=ast.Name(id=name))
+                | ast.AugAssign(target=ast.Name(id=name))
+            ):
+                lines[name] = ast.unparse(statement)
+    for step in program.steps:
+        expected = f"{step.name} = {ast.unparse(ast.parse(step.expression))}"
+        own = lines.get(step.name, expected)
+        is_tensor = isinstance(namespace.get(step.name), Tensor)
+        if own != expected and is_tensor and step.name not in shared:
+            return own, expected
+    return None
+
+
+def describe_edited(own: str, expected: str) -> Diagnosis:
+    """Say which line differs, and what the verdicts and the numbers are about."""
+    return Diagnosis(
+        Kind.STALE_FORWARD,
+        f"Your notebook has `{own[:LONGEST_QUOTE]}` where the course's forward pass has"
+        f" `{expected}`: the verdicts are about the course's line, the numbers about yours.",
+        "",
+    )
+
+
 def find_stale(
     program: ForwardProgram,
     namespace: Mapping[str, Any],
-    wanted: Collection[str],
-    given: Mapping[str, Tensor],
+    shared: Collection[str] = (),
 ) -> list[str]:
     """The forward tensors of a notebook that are not what the program makes of its inputs now.
 
@@ -46,19 +90,18 @@ def find_stale(
     Args:
         program: the exercise's forward program.
         namespace: the notebook's names.
-        wanted: only these are compared, such as those that an answer reads.
-        given: inputs as they were before an answer changed them; these are compared too.
+        shared: names that another exercise of the notebook gives another meaning.
     """
     # A student's namespace holds anything, and nothing in it may keep a check from its verdicts.
     try:
         with torch.no_grad():
-            now = program.run({name: namespace[name] for name in program.inputs} | {**given})
+            now = program.run({name: namespace[name] for name in program.inputs})
             return [
                 name
                 for name in program.names
-                if name in wanted
-                and (name not in program.inputs or name in given)
-                and not _is_current(name, namespace.get(name), now[name])
+                if name in namespace
+                and name not in (*program.inputs, *shared)
+                and not _is_current(name, namespace[name], now[name])
             ]
     except Exception:
         return []
@@ -79,8 +122,6 @@ def describe_stale(
     program: ForwardProgram,
     answer: Answer,
     others: Iterable[AnswerCell] = (),
-    now: Collection[str] = (),
-    earlier: Collection[str] = (),
 ) -> Diagnosis:
     """Say which tensors are out of date, which line changes them, and what to run.
 
@@ -89,30 +130,14 @@ def describe_stale(
         program: the exercise's forward program.
         answer: the student's; a line of it may be what changes the tensors.
         others: the cells that are no answers, one of which makes each input.
-        now: names that the answer as it is now was seen to change.
-        earlier: names that an answer which has been replaced since was seen to change.
     """
     listing = listed((f"`{name}`" for name in names), most=MOST_NAMED)
-    changed = [
-        name
-        for name in names
-        if name in (*program.inputs, *now, *earlier) or _writers(answer, name)
-    ]
-    if changed:
-        name = changed[0]
-        if name in earlier:
-            return Diagnosis(
-                Kind.STALE_FORWARD,
-                f"An answer that you ran earlier has changed the notebook's `{name}`.",
-                f"Run the cells from {_maker(name, program, others)} on again, down to your"
-                " answers.",
-            )
-        quotes = (quote(at, answer.cells, answer.last_lines) for at in _writers(answer, name))
-        line = next(quotes, "")
+    lines = {name: places[0] for name in names if (places := writers(answer, name))}
+    for name, place in lines.items():
         return Diagnosis(
             Kind.STALE_FORWARD,
-            f"{f'Your line `{line}`' if line else 'Your answer'} changes the notebook's `{name}`,"
-            " so that it starts from other numbers each time it runs.",
+            f"Your line `{quote(place, answer.cells, answer.last_lines)}` changes the notebook's"
+            f" `{name}`, so that it starts from other numbers each time it runs.",
             f"Give the result a name of its own; where you write in place, write into a copy,"
             f" `{name}.clone()`. Then run the cells from {_maker(name, program, others)} on again,"
             " down to your answers.",
@@ -127,7 +152,7 @@ def describe_stale(
     )
 
 
-def _writers(answer: Answer, name: str) -> list[Place]:
+def writers(answer: Answer, name: str) -> list[Place]:
     """Where the answer changes a name or binds it anew, or changes it under another name."""
     found, alike = list[Place](), {name}
     for statement in answer.statements:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import re
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 from grader.answer.assigned import first_assignments
-from grader.answer.parse import AnswerCell, parse_answer, prefix_of, written_names
+from grader.answer.cell_source import hide_magics, parsed
+from grader.answer.parse import AnswerCell, prefix_of
 from grader.answer.quote import LONGEST_QUOTE
-from grader.notebook.forward_pass import names_read
 from grader.submission.answer_cells import answer_id, role_comments
 from grader.submission.copies import graded_copies, overrules
 from grader.submission.notebook_file import Cell
@@ -96,8 +98,7 @@ class History:
     def answers(self, prefix: str, gradients: tuple[str, ...]) -> tuple[AnswerCell, ...]:
         """The answer cells of an exercise as they ran last, in the notebook's order.
 
-        Of several with one id those are left out that `grader check` would leave out, and where
-        nobody knows which runs are one cell, those that look like an older text of a later one.
+        Of several with one id those are left out that `grader check` would leave out.
         """
         latest: dict[tuple[str, str | int | None], Cell] = {}
         for run in self.runs:
@@ -107,10 +108,7 @@ class History:
                 latest[run.grade_id, run.key] = run.cell
         found = [(grade_id, cell) for (grade_id, _), cell in latest.items()]
         own = [(name, cell) for name, cell in found if prefix_of(name) == prefix]
-        is_unsure = any(isinstance(key, int) for _, key in latest)
-        if is_unsure:
-            own = _without_older_texts(own, gradients)
-        answers, _ = graded_copies(own, gradients, may_be_runs=is_unsure)
+        answers, _ = graded_copies(own, gradients)
         return in_order(answers, gradients)
 
     def _replaced(
@@ -132,31 +130,22 @@ class History:
             or (run.grade_id and key is None and overrules(source, cell.source or "", gradients))
         ]
 
-    def formerly(self, gradients: tuple[str, ...]) -> Mapping[str, str]:
-        """The gradients that an answer cell has assigned, each with the id of the latest."""
-        ids: dict[str, str] = {}
-        for run in self.runs:
-            if run.grade_id is not None:
-                assigned = first_assignments(run.cell.source or "", gradients)
-                ids |= dict.fromkeys(assigned, run.grade_id)
-        return ids
-
-    def lost(self, gradients: tuple[str, ...]) -> frozenset[str]:
+    def lost(self, gradients: tuple[str, ...]) -> Mapping[str, str]:
         """The gradients that an answer cell assigned, and then this cell without its first line.
 
-        Where nobody knows which cell ran, it may be another that is no answer cell.
+        Each with the cell's id. Where nobody knows which cell ran, it may be another that is no
+        answer cell.
         """
-        keys: dict[str, str | int | None] = {}
-        lost: set[str] = set()
+        answers: dict[str, RunCell] = {}
+        lost: dict[str, str] = {}
         for run in self.runs:
-            assigned = first_assignments(run.cell.source or "", gradients).keys()
-            if run.grade_id is not None:
-                keys |= dict.fromkeys(assigned, run.key)
-                lost -= assigned
-            else:
-                is_known = isinstance(run.key, str)
-                lost |= {n for n in assigned & keys.keys() if not is_known or keys[n] == run.key}
-        return frozenset(lost)
+            for name in first_assignments(run.cell.source or "", gradients):
+                if run.grade_id is not None:
+                    answers[name] = run
+                    lost.pop(name, None)
+                elif name in answers and run.key in (answers[name].key, None):
+                    lost[name] = answers[name].grade_id or ""
+        return lost
 
     def unreached(self, gradients: tuple[str, ...]) -> frozenset[str]:
         """The gradients that a cell assigns behind the line at which its latest run ended.
@@ -170,18 +159,6 @@ class History:
                 (unreached.discard if is_reached else unreached.add)(name)
         return frozenset(unreached)
 
-    def changed_since(self, gradients: tuple[str, ...]) -> Mapping[str, str]:
-        """The gradients that a cell has changed after their answer cell, with the line that did."""
-        lines: dict[str, str] = {}
-        for run in self.runs:
-            source = run.cell.source or ""
-            if run.grade_id is not None:
-                for name in first_assignments(source, gradients):
-                    lines.pop(name, None)
-            else:
-                lines |= {name: text for name, text in _changing(source) if name in gradients}
-        return lines
-
     def has_failed(self, function: str) -> bool:
         """True if the latest cell that defines a function ended before it did."""
         start = re.compile(rf"^[ \t]*def {re.escape(function)}\b", re.MULTILINE)
@@ -192,6 +169,14 @@ class History:
                 return run.raised is not None and run.raised <= line
         return False
 
+    def statements(self) -> Iterator[ast.stmt]:
+        """What ran in cells that are no answers, in order, each down to a line that raised."""
+        for run in self.runs:
+            end = math.inf if run.raised is None else run.raised
+            if run.grade_id is None:
+                lines = _statements(run.cell.source or "")
+                yield from (line for line in lines if (line.end_lineno or 0) < end)
+
     def others(self) -> tuple[AnswerCell, ...]:
         """The cells that are no answers, as they ran last, each called by its first line."""
         latest = {run.key or run.cell.source: run for run in self.runs}
@@ -201,50 +186,10 @@ class History:
         return tuple(map(AnswerCell, named[::-1], sources[::-1]))
 
 
-def _without_older_texts(
-    found: Sequence[tuple[str, Cell]], gradients: tuple[str, ...]
-) -> list[tuple[str, Cell]]:
-    """The answer cells of a program that runs some anew, but for texts that were edited since.
-
-    A later one with the same id assigns a gradient of the older, if only `...`. A further piece of
-    a split cell does so too, but takes from the piece before it what that has made.
-    """
-
-    def replaces(newer: str, older: str, elsewhere: Iterable[frozenset[str]]) -> bool:
-        written = written_names(older)
-        assigned = first_assignments(older, gradients).keys()
-        helpers = written - written_names(newer) - {*gradients}
-        return (
-            not assigned.isdisjoint(first_assignments(newer, gradients))
-            and written.isdisjoint(_taken(newer))
-            and all(map(helpers.isdisjoint, elsewhere))
-        )
-
-    sources = [(grade_id, cell.source or "") for grade_id, cell in found]
-    kept = []
-    for number, (grade_id, older) in enumerate(sources):
-        newer = [source for name, source in sources[number + 1 :] if name == grade_id]
-        elsewhere = [_taken(source) for name, source in sources if newer and name != grade_id]
-        if not any(replaces(source, older, elsewhere) for source in newer):
-            kept.append(found[number])
-    return kept
-
-
 @lru_cache(maxsize=256)  # a notebook that runs is asked at every check
-def _taken(source: str) -> frozenset[str]:
-    """The names that a cell takes from what ran before it."""
-    return names_read(parse_answer([AnswerCell("", source)]))
-
-
-@lru_cache(maxsize=256)
-def _changing(source: str) -> list[tuple[str, str]]:
-    """The names that the statements of a cell bind or change, each with the statement's line."""
-    answer, lines = parse_answer([AnswerCell("", source)]), source.splitlines()
-    return [
-        (name, lines[statement.lineno - 1].strip()[:LONGEST_QUOTE])
-        for statement, names in answer.written.items()
-        for name in names
-    ]
+def _statements(source: str) -> Sequence[ast.stmt]:
+    tree = parsed(hide_magics(source))
+    return tree.body if tree else ()
 
 
 def _line_that_raised(error: BaseException | None, namespace: Mapping[str, Any]) -> int:

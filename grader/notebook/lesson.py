@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from IPython.display import display
+from IPython.display import clear_output, display
 from torch import Tensor
 
 from grader.diagnosis.kinds import Kind
 from grader.notebook import board_card
-from grader.notebook.check_report import Row, as_html, as_text, describe, make_sections
+from grader.notebook.check_report import Row, as_html, as_text, make_sections
 from grader.notebook.nudge import describe as describe_nudge
 from grader.notebook.nudge import move_number, own_slope, read_index
 from grader.notebook.nudge import picture as nudge_picture
@@ -56,9 +56,9 @@ def told(*troubles: type[Exception]) -> Iterator[None]:
 def check(*gradients: str) -> None:
     """Say of each gradient whether it is right; with no names, of all of the latest exercise.
 
-    Prints the lecture's line for the values in the notebook, with the verdict at its end: that
-    comes from running your answer cells again on batches of other sizes, and each line on its own.
-    Below stands a card for what is wrong, if anything is.
+    Shows a card: each verdict comes from running your answer cells again on batches of other
+    sizes, and each line on its own. Beside a `pass` stand the numbers of the lecture's line, for
+    the value in the notebook; below a `fail` stands what is wrong.
 
     Args:
         gradients: names such as "dlogits".
@@ -100,15 +100,13 @@ _has_judged: list[bool] = []
 
 
 def _judge(lesson: Lesson) -> dict[str, Verdict]:
-    """The verdicts; the first time, a line says what they wait for, and is gone when they come."""
+    """The verdicts; the first time, a line says what they wait for, until something is shown."""
     if _has_judged or not is_live():
         return lesson.verdicts()
-    print(FIRST_TIME, end="", flush=True)
-    try:
-        verdicts = lesson.verdicts()
-    finally:
-        # As a progress bar does it: what is printed next takes the place of the line.
-        print("\r" + " " * len(FIRST_TIME) + "\r", end="", flush=True)
+    print(FIRST_TIME)
+    verdicts = lesson.verdicts()
+    # What is shown next takes the place of the line.
+    clear_output(wait=True)  # type: ignore[no-untyped-call]
     _has_judged.append(True)
     return verdicts
 
@@ -186,8 +184,8 @@ def heat_map(gradient: str | None = None) -> None:
     if problem := why_no_map(name, value, reference):
         print(problem)
         return
-    display(draw_error(name, value, reference, lesson.labels(name[1:])))  # type: ignore[no-untyped-call]
     outcome = _judge(lesson)[name].outcome
+    display(draw_error(name, value, reference, lesson.labels(name[1:])))  # type: ignore[no-untyped-call]
     if outcome is Outcome.FAIL and compare(name, value, reference).approximate:
         print(f'In this notebook it hardly shows, but the line is wrong: see check("{name}").')
 
@@ -209,9 +207,10 @@ def nudge(gradient: str | None = None, *index: int) -> None:
     place = read_index(name, shape, index)
     moved = move_number(prepare(lesson.exercise), lesson.inputs(), name, place)
     yours, problem = own_slope(moved, lesson.namespace.get(name), shape)
+    outcome = _judge(lesson)[name].outcome
     print(describe_nudge(moved, yours))
     display(nudge_picture(moved, yours))  # type: ignore[no-untyped-call]
-    match _judge(lesson)[name].outcome:
+    match outcome:
         case Outcome.ERROR:
             print(f'The answer that gives {name} raises an exception: see check("{name}").')
         case Outcome.FAIL if yours is not None and moved.agrees(yours):
@@ -222,28 +221,24 @@ def nudge(gradient: str | None = None, *index: int) -> None:
 
 @told(NotInTheLesson)
 def _say(verdicts: Sequence[Verdict], lesson: Lesson, beside: Sequence[Verdict]) -> None:
-    """Print a line for each gradient, then show the card for what is wrong, there or beside it."""
-    references = lesson.references()
+    """Show a card with the verdicts, and with those of what is wrong beside them."""
+    references, edited = lesson.references(), lesson.edited_forward()
+    own = lesson.own_gradients() if edited else {}
     unreached = lesson.history.unreached(lesson.exercise.gradients)
-    changed_by = lesson.history.changed_since(lesson.exercise.gradients)
 
     def row(verdict: Verdict) -> Row:
-        name = verdict.name
+        name, tensor = verdict.name, verdict.name[1:]
         # What is to do in an exercise of the lecture may have the value of another exercise.
         is_other = lesson.exercise.as_lecture and verdict.outcome is Outcome.TODO
-        made = _row(verdict, lesson, references[name[1:]], name in unreached or is_other)
-        line = changed_by.get(name, "")
-        is_own = any(line in cell.source for cell in lesson.cells)
-        return replace(made, changed_by="" if is_own else line)
+        reference = own.get(tensor, references[tensor])
+        made = _row(verdict, lesson, reference, name in unreached or is_other)
+        return replace(made, is_own=tensor in own)
 
-    rows, more = ([*map(row, some)] for some in (verdicts, beside))
-    is_right = all(row.comparison.approximate for row in rows)
-    changing = lesson.changing([verdict.name for verdict in verdicts])
-    stale = None if is_right and not changing else lesson.stale_forward()
-    print(describe(rows, stale_forward=stale is not None))
-    order, has_heat_map = lesson.exercise.gradients, "heat_map" in lesson.namespace
-    if sections := make_sections([*rows, *more], order, stale, has_heat_map, changing):
-        show({"text/html": as_html(sections), "text/plain": as_text(sections)})
+    rows = [row(verdict) for verdict in (*verdicts, *beside)]
+    forward = edited or lesson.stale_forward()
+    has_heat_map = "heat_map" in lesson.namespace
+    sections = make_sections(rows, lesson.exercise.gradients, forward, has_heat_map)
+    show({"text/html": as_html(sections), "text/plain": as_text(sections)})
 
 
 def _row(verdict: Verdict, lesson: Lesson, reference: Tensor, unreached: bool) -> Row:
@@ -256,7 +251,7 @@ def _row(verdict: Verdict, lesson: Lesson, reference: Tensor, unreached: bool) -
     if isinstance(value, Tensor) and comparison.shape == comparison.expected_shape:
         is_real = value.is_floating_point() and reference.numel() > 0
         error = measure_error(value, reference) if is_real else None
-    return Row(verdict, comparison, error, unreached)
+    return Row(verdict, comparison, error)
 
 
 def show(forms: Mapping[str, object]) -> None:

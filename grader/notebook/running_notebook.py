@@ -19,13 +19,20 @@ from grader.close_names import SLIP, did_you_mean
 from grader.execution.evidence import as_cmp_takes_it
 from grader.execution.runner import Runner
 from grader.grading.grade import Judged, grade_exercise
-from grader.notebook.forward_pass import describe_stale, find_stale, names_read
-from grader.notebook.given import Given
+from grader.notebook.forward_pass import (
+    describe_edited,
+    describe_stale,
+    find_edited,
+    find_stale,
+    names_read,
+    writers,
+)
 from grader.notebook.history import History
 from grader.printable import listed
 from grader.program.course import Course
 from grader.program.exercises import Exercise, exercises_of, load_exercises
 from grader.program.instances import read_shape
+from grader.program.parse import parse_program
 from grader.program.references import prepare
 from grader.reports.result import say_where
 from grader.submission.carried_course import unpack
@@ -52,58 +59,28 @@ class NotInTheLesson(SpokenError):
 class Lesson:
     """The running notebook: its names, an exercise, the cells run so far that answer it.
 
-    `history` has every cell that ran, `given` what answer cells were given. `course` is the
-    exercise's, where that is not the lesson's.
+    `history` has every cell that ran. `course` is the exercise's, where that is not the lesson's.
     """
 
     namespace: Mapping[str, Any]
     cells: tuple[AnswerCell, ...]
     exercise: Exercise
     history: History = field(default_factory=History)
-    given: Given = field(default_factory=Given)
     course: Course | None = None
 
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict on every gradient of the exercise; at once where no answer cell changed."""
         with one_thread():
-            verdicts, _ = _regrader(worker()).grade_exercise(self.exercise, self.cells)
+            verdicts, _ = _judge(self.exercise, self.cells)
         exercises = exercises_of(lesson_course(), self.exercise.notebook)
         # Which cells of the lecture's own notebook answer an exercise, no first line says.
         others = () if self.exercise.as_lecture else self.history.others()
         verdicts = list(say_where(verdicts, self.cells, others, exercises))
-        formerly = self.history.formerly(self.exercise.gradients)
         lost = self.history.lost(self.exercise.gradients)
-        return {
-            one.name: self._as_run(one, formerly.get(one.name), one.name in lost)
-            for one in verdicts
-        }
-
-    def _as_run(self, verdict: Verdict, cell: str | None, is_lost: bool) -> Verdict:
-        """The verdict on a gradient; one that no answer cell assigns any more says why.
-
-        `cell` is the latest that has assigned it; it `is_lost` if it ran last without the line that
-        makes it an answer cell.
-        """
-        name = verdict.name
-        is_elsewhere = any(reason.code == "in-another-cell" for reason in verdict.reasons)
-        if verdict.outcome is Outcome.TODO and is_elsewhere and cell is None:
-            # It may have been pasted over the whole cell, before that ever ran.
-            return replace(verdict, reasons=(*verdict.reasons, because("no-first-line")))
-        if verdict.points or cell is None:
-            return verdict
-        if is_lost:
-            why = (because("lost-first-line", cell=cell),)
-            # Where nobody knows which cell ran, what was judged is the earlier one.
-            return replace(
-                verdict, outcome=Outcome.TODO, reasons=why, diagnosis=(), code="", piece=None
-            )
-        has_value = isinstance(self.namespace.get(name), Tensor)
-        if verdict.outcome is Outcome.TODO and not verdict.reasons and has_value:
-            return replace(verdict, reasons=(because("earlier-value", gradient=name, cell=cell),))
-        return verdict
+        return {one.name: _as_run(one, lost.get(one.name)) for one in verdicts}
 
     def inputs(self) -> dict[str, Any]:
-        """The notebook's own batch and parameters, as they were before answer cells changed any."""
+        """The notebook's own batch and parameters."""
         inputs = prepare(self.exercise).program.inputs
         missing = [name for name in inputs if name not in self.namespace]
         if missing:
@@ -111,8 +88,7 @@ class Lesson:
             raise NotInTheLesson(
                 f"{names} is not defined: run the cells from the top down to the forward pass."
             )
-        given = self.given.tensors(inputs, self.namespace)
-        return {name: given.get(name, self.namespace[name]) for name in inputs}
+        return {name: self.namespace[name] for name in inputs}
 
     def references(self) -> dict[str, Tensor]:
         """Autograd's gradients, by tensor, at the notebook's own batch and parameters."""
@@ -147,27 +123,59 @@ class Lesson:
                 return name, inputs[name]
         return None
 
-    def stale_forward(self) -> Diagnosis | None:
-        """What is to be said of forward tensors that the notebook's inputs no longer give."""
-        program, answer = prepare(self.exercise).program, parse_answer(self.cells)
-        given = self.given.tensors(program.inputs, self.namespace)
-        stale = find_stale(program, self.namespace, names_read(answer), given)
-        if not stale:
+    def edited_forward(self) -> Diagnosis | None:
+        """What is to be said of a line of the forward pass that is not the course's."""
+        if self.course is not None:  # it has been read off the notebook itself
             return None
-        changed, sources = self.given.changes(self.namespace), {cell.source for cell in self.cells}
-        now = [name for name, source in changed.items() if source in sources]
-        others, earlier = self.history.others(), changed.keys() - {*now}
-        return describe_stale(stale, program, answer, others, now, earlier)
+        program = prepare(self.exercise).program
+        lines = self.history.statements()
+        edited = find_edited(program, self.namespace, lines, self._shared())
+        return describe_edited(*edited) if edited else None
 
-    def changing(self, gradients: Sequence[str]) -> tuple[str, ...]:
-        """Those of the gradients in whose cell a line changes a tensor of the forward pass."""
-        names = {*prepare(self.exercise).program.names}
-        present = {cell.source for cell in self.cells}
-        found = set[str]()
-        for name, source in self.given.changes(self.namespace).items():
-            if name in names and source in present:
-                found |= first_assignments(source, tuple(gradients)).keys()
-        return tuple(name for name in gradients if name in found)
+    def stale_forward(self) -> Diagnosis | None:
+        """What is to be said of tensors that an answer changes, or that the inputs do not give."""
+        program, answer = prepare(self.exercise).program, parse_answer(self.cells)
+        # What an input was before, nobody knows.
+        stale = [name for name in program.inputs if writers(answer, name)]
+        stale += find_stale(program, self.namespace, self._shared())
+        return describe_stale(stale, program, answer, self.history.others()) if stale else None
+
+    def _shared(self) -> set[str]:
+        """The names that another exercise of this notebook gives to its own steps."""
+        if self.course is not None:  # the lecture has one forward pass in several versions
+            return {*prepare(self.exercise).program.names} - names_read(parse_answer(self.cells))
+        others = exercises_of(lesson_course(), self.exercise.notebook)
+        programs = (parse_program(each.forward) for each in others if each != self.exercise)
+        return {step.name for program in programs for step in program.steps}
+
+    def own_gradients(self) -> dict[str, Tensor]:
+        """By tensor of the forward pass, the `.grad` that autograd has left in the notebook."""
+        tensors = {name: self.namespace.get(name) for name in prepare(self.exercise).program.names}
+        return {
+            name: tensor.grad
+            for name, tensor in tensors.items()
+            if isinstance(tensor, Tensor) and (tensor.is_leaf or tensor.retains_grad)
+            if tensor.grad is not None
+        }
+
+
+def _as_run(verdict: Verdict, lost: str | None) -> Verdict:
+    """The verdict on a gradient, or what has become of its cell.
+
+    `lost` is the answer cell that assigned it and has run since without the line that makes it one.
+    """
+    if verdict.points:
+        return verdict
+    if lost:
+        why = (because("lost-first-line", cell=lost),)
+        # Where nobody knows which cell ran, what was judged is the earlier one.
+        return replace(
+            verdict, outcome=Outcome.TODO, reasons=why, diagnosis=(), code="", piece=None
+        )
+    if any(reason.code == "in-another-cell" for reason in verdict.reasons):
+        # It may have been pasted over the whole cell, before that ever ran.
+        return replace(verdict, reasons=(*verdict.reasons, because("no-first-line")))
+    return verdict
 
 
 @cache
@@ -178,42 +186,42 @@ def worker() -> Runner:
     return runner
 
 
-class Regrader:
-    """Grades exercises again and again, and runs only what has changed.
+_judged: dict[Exercise, tuple[Sequence[AnswerCell], Judged]] = {}
+"""The latest verdicts on each exercise, with the answers that they are about."""
 
-    An exercise whose answer cells have the text of the last time keeps its verdicts, unless one
-    is an error: what ended the worker, or took too long, need not do so again.
+
+def _judge(exercise: Exercise, cells: Sequence[AnswerCell]) -> Judged:
+    """Judge an exercise's answers where they have changed, or where one is an error.
+
+    What ended the worker, or took too long, need not do so again.
     """
-
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
-        self._last: dict[Exercise, tuple[Sequence[AnswerCell], Judged]] = {}
-
-    def grade_exercise(self, exercise: Exercise, own: Sequence[AnswerCell]) -> Judged:
-        """Judge one exercise's gradients in its own answer cells."""
-        last, judged = self._last.get(exercise, (None, ([], [])))
-        if own != last or any(verdict.outcome is Outcome.ERROR for verdict in judged[0]):
-            judged = grade_exercise(exercise, own, self._runner)
-            self._last[exercise] = own, judged
-        return judged
+    last, judged = _judged.get(exercise, (None, ([], [])))
+    if cells != last or any(verdict.outcome is Outcome.ERROR for verdict in judged[0]):
+        judged = grade_exercise(exercise, cells, worker())
+        _judged[exercise] = cells, judged
+    return judged
 
 
 @cache
-def _regrader(runner: Runner) -> Regrader:
-    """What keeps the verdicts of this session."""
-    return Regrader(runner)
-
-
-@cache
-def followed(shell: Any) -> tuple[History, Given]:
-    """What this kernel has run and will run, and what its answer cells were given."""
-    history, given = History(), Given()
+def followed(shell: Any) -> History:
+    """What this kernel has run and will run."""
+    history = History()
     history.follow(shell)
-    given.follow(shell, history)
-    return history, given
+    return history
 
 
-def start_lesson(course: Mapping[str, str] | None = None) -> None:
+@dataclass(slots=True)
+class SetUp:
+    """What a notebook's first cells have said: its name, the folder of the course it carries."""
+
+    notebook: str | None = None
+    folder: str | None = None
+
+
+_set_up = SetUp()
+
+
+def start_lesson(course: Mapping[str, str] | None = None, *, notebook: str | None = None) -> None:
     """Start the worker that runs answers, and note every cell that runs from now on.
 
     A notebook's first cell calls it, so that the first check need not wait for a worker that
@@ -222,9 +230,12 @@ def start_lesson(course: Mapping[str, str] | None = None) -> None:
 
     Args:
         course: the course that the notebook carries: the texts of its files, by their names.
+        notebook: the course's name for the notebook, such as "03_fused_batchnorm". Before any
+            answer has run, `check()` and `board()` are about its first exercise.
     """
+    _set_up.notebook = notebook or _set_up.notebook
     if course is not None:
-        _carried[:] = [unpack(course)]
+        _set_up.folder = str(unpack(course))
         lesson_course.cache_clear()
     if (shell := get_ipython()) is not None:
         followed(shell)
@@ -234,7 +245,7 @@ def start_lesson(course: Mapping[str, str] | None = None) -> None:
 def has_failed(function: str) -> bool:
     """True if the cell that defines a function ended in an error when it ran last."""
     shell = get_ipython()
-    return shell is not None and followed(shell)[0].has_failed(function)
+    return shell is not None and followed(shell).has_failed(function)
 
 
 def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> Lesson:
@@ -251,13 +262,14 @@ def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> 
             "check(), points(), board(), heat_map() and nudge() read the answer cells of a running"
             " notebook; for a notebook's file there is the command `grader check`."
         )
-    history, given = followed(shell)
+    history = followed(shell)
     if cut := _cut_of_lecture(history, prefix, names):
         course, cells = cut
         (exercise,) = load_exercises(course)
-        return Lesson(shell.user_ns, cells, exercise, history, given, course)
+        return Lesson(shell.user_ns, cells, exercise, history, course)
     exercises = load_exercises(lesson_course())
-    latest = _find(exercises, prefix or history.latest_prefix() or exercises[0].prefix)
+    first = next((one for one in exercises if one.notebook == _set_up.notebook), exercises[0])
+    latest = _find(exercises, prefix or history.latest_prefix() or first.prefix)
     beside = [] if prefix else [one for one in exercises if one.notebook == latest.notebook]
     exercise = next((one for one in (latest, *beside) if _has_gradients(one, names)), latest)
     try:
@@ -265,7 +277,7 @@ def open_lesson(prefix: str | None = None, names: Sequence[str | None] = ()) -> 
     except UserError as error:
         raise NotInTheLesson(str(error)) from error
     cells = history.answers(exercise.prefix, exercise.gradients)
-    return Lesson(shell.user_ns, cells, exercise, history, given)
+    return Lesson(shell.user_ns, cells, exercise, history)
 
 
 def _cut_of_lecture(
@@ -290,10 +302,6 @@ def _cut_of_lecture(
     return max(asked, key=latest, default=None)
 
 
-_carried: list[Path] = []
-"""The folder of the course that the notebook carries, where it carries one."""
-
-
 @cache
 def lesson_course() -> Course:
     """The course of the running notebook, found once: see `grader.submission.which_course`.
@@ -304,7 +312,7 @@ def lesson_course() -> Course:
         NotInTheLesson: it cannot be used.
     """
     path = Path(os.environ.get(NOTEBOOK_VARIABLE) or ".")
-    asked = os.environ.get(COURSE_VARIABLE) or next(map(str, _carried), None)
+    asked = os.environ.get(COURSE_VARIABLE) or _set_up.folder
     try:
         course = course_for(asked, path if path.is_file() else Path())
         load_exercises(course)
@@ -317,13 +325,8 @@ def _find(exercises: Sequence[Exercise], prefix: str) -> Exercise:
     for exercise in exercises:
         if exercise.prefix == prefix:
             return exercise
-    if asking := [one.prefix for one in exercises if _has_gradients(one, [prefix])]:
-        raise NotInTheLesson(
-            f"{prefix} is a gradient of {listed(asking)}, and a board is one exercise's:"
-            f' board("{asking[0]}").'
-        )
     known = ", ".join(exercise.prefix for exercise in exercises)
-    own = "" if _carried else " If the notebook has a course of its own, run its first cell."
+    own = "" if _set_up.folder else " If the notebook has a course of its own, run its first cell."
     raise NotInTheLesson(f"There is no exercise {prefix}; there are {known}.{own}")
 
 

@@ -61,7 +61,7 @@ def cmp(s: str, dt: object, t: Tensor) -> Comparison:
     difference is rounding: small beside the largest value of the gradient.
 
     Args:
-        s: the tensor's name, to be printed.
+        s: the tensor's name, "h", to be printed.
         dt: your gradient of `t`; of a tensor with a single number and no axes, a number will do.
         t: the tensor whose `.grad` is the reference (`t.retain_grad()`, then `loss.backward()`).
 
@@ -75,28 +75,39 @@ def cmp(s: str, dt: object, t: Tensor) -> Comparison:
     return comparison
 
 
+AS_CALLED = 'as in cmp("h", dh, h)'
+
+NO_TENSOR = (
+    "the third argument is {kind}, but it has to be the tensor whose gradient this is,"
+    f" {AS_CALLED}."
+)
+SWAPPED = f"your gradient comes second and its tensor third, {AS_CALLED}; here they are swapped."
+NO_GRAD = (
+    "autograd has no gradient for this tensor yet: its .grad is None. Call .retain_grad() on it"
+    " after the forward pass, then loss.backward()."
+)
+
+
 def _compare_with_grad(name: str, value: object, tensor: Tensor) -> Comparison:
     if not isinstance(tensor, Tensor):
-        kind = _article(type(tensor).__name__)
-        problem = (
-            f"there is no tensor to compare with: the third argument is {kind}. Call"
-            f' cmp("{name}", d{name}, {name}).'
-        )
+        problem = NO_TENSOR.format(kind=_article(type(tensor).__name__))
         return nothing_to_compare(name, value, None, problem)
-    # Reading .grad of a tensor that keeps none would warn, in terms of PyTorch's internals.
-    grad = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
-    if grad is None and isinstance(value, Tensor) and value.requires_grad:
-        problem = "the gradient that you computed comes first, then the tensor it belongs to."
-        return nothing_to_compare(name, value, tuple(tensor.shape), problem)
+    grad = _grad(tensor)
     if grad is None:
-        problem = (
-            f"there is no autograd gradient to compare with: {name}.grad is None. Call"
-            f" {name}.retain_grad() after the forward pass, then loss.backward()."
+        # A tensor of the forward pass has a gradient, or needs one; the student's has no such.
+        is_other = isinstance(value, Tensor) and (
+            _grad(value) is not None or (value.requires_grad and not tensor.requires_grad)
         )
+        problem = SWAPPED if is_other else NO_GRAD
         return nothing_to_compare(name, value, tuple(tensor.shape), problem)
     if grad.ndim == 0 and isinstance(value, int | float) and not isinstance(value, bool):
         value = grad.new_tensor(value)
     return compare(name, value, grad, subject="this gradient")
+
+
+def _grad(tensor: Tensor) -> Tensor | None:
+    # Reading .grad of a tensor that keeps none would warn, in terms of PyTorch's internals.
+    return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
 
 
 def compare(

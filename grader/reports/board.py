@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from types import SimpleNamespace as Mark
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from grader.pictures.gradient_graph import drawn_graph
 from grader.pictures.graph_layout import LETTER, NODE_HEIGHT, lay_out, svg_head, svg_path
 from grader.reports import wording
 from grader.reports.templates import HERE, make_environment
-from grader.verdict import Outcome
+from grader.verdict import EARNS_POINTS, TO_MEND, Outcome
 
 if TYPE_CHECKING:
     from grader.program.forward_program import ForwardProgram
@@ -55,18 +56,19 @@ def draw_board(program: ForwardProgram, asked: Collection[str], columns: int | N
     )
 
 
-def mark_board(board: str, outcomes: Mapping[str, Outcome]) -> Markup:
+def mark_board(board: str, outcomes: Mapping[str, Outcome], worth: int = 1) -> Markup:
     """Put the verdicts on a board; for those who cannot see it, it says them in words.
 
     Args:
         board: what `draw_board` returned: of a course's own names, so there is nothing to escape.
         outcomes: by name of gradient ("dlogits"), all that the exercise asks for.
+        worth: the points that each of them is worth.
     """
     marks = {
         name: Mark(outcome=outcome, word=wording.word(outcome), sign=wording.SIGNS[outcome])
         for name, outcome in outcomes.items()
     }
-    return Markup(board.format(words=in_words(outcomes), **marks))
+    return Markup(board.format(words=in_words(outcomes, worth), **marks))
 
 
 def is_wide(board: str) -> bool:
@@ -100,18 +102,26 @@ def as_picture(board: Markup) -> str:
     return f"{start}{end}<style>{style}svg {{ background: var(--card); }}</style>{rest}"
 
 
-def title(outcomes: Mapping[str, Outcome]) -> str:
-    """Say how many gradients pass: "3 of 26 gradients pass"."""
-    passed, count = list(outcomes.values()).count(Outcome.PASS), len(outcomes)
-    if count == 1:
-        return "The gradient passes" if passed else "One gradient to get right"
-    return f"{f'All {count}' if passed == count else f'{passed} of {count}'} gradients pass"
+def title(outcomes: Mapping[str, Outcome], worth: int = 1) -> str:
+    """Count as `grader check` does: "24 of 26 points, 2 to mend".
+
+    Args:
+        outcomes: by name of gradient.
+        worth: the points that each of them is worth.
+    """
+    found = Counter(outcomes.values())
+    earned, mending = (sum(found[one] for one in kinds) for kinds in (EARNS_POINTS, TO_MEND))
+    most = worth * len(outcomes)
+    says = f"{worth * earned} of {most} {'point' if most == 1 else 'points'}"
+    if found[Outcome.PASS] == len(outcomes):
+        return f"{says}: {'the' if len(outcomes) == 1 else 'every'} gradient passes"
+    return f"{says}, {mending} to mend" if mending else says
 
 
-def in_words(outcomes: Mapping[str, Outcome]) -> str:
-    """Describe a board in words: "1 of 2 gradients pass. pass: dh; fail: dlogits"."""
+def in_words(outcomes: Mapping[str, Outcome], worth: int = 1) -> str:
+    """Describe a board in words: "1 of 2 points, 1 to mend. pass: dh; fail: dlogits"."""
     groups = [
         f"{wording.word(outcome)}: {', '.join(names)}"
         for outcome, names in _by_outcome(outcomes).items()
     ]
-    return f"{title(outcomes)}. {'; '.join(groups)}"
+    return f"{title(outcomes, worth)}. {'; '.join(groups)}"

@@ -29,7 +29,7 @@ def boards(report: Report, course: Course) -> list[Markup]:
     drawn = []
     for each in course.outlines(report.notebook):
         outcomes = {name: found.get(name, Outcome.TODO) for name in each.gradients}
-        board = mark_board(read_boards(course)[each.prefix], outcomes)
+        board = mark_board(read_boards(course)[each.prefix], outcomes, each.points)
         drawn.append(board + in_groups(outcomes) if is_wide(board) else board)
     return drawn
 

@@ -19,6 +19,7 @@ from grader.verdict import (
     Report,
     Verdict,
     count_outcomes,
+    two_digits,
 )
 
 SIGNS = {
@@ -59,11 +60,7 @@ def truth(value: bool | None) -> str:
 
 def difference(maxdiff: float | None) -> str:
     """Shorten a maxdiff (nats per unit of the tensor) for a column."""
-    if maxdiff is None:
-        return ABSENT
-    if maxdiff == 0:
-        return "0.0"
-    return f"{maxdiff:.1e}" if maxdiff < 1e-3 else f"{maxdiff:.2g}"
+    return ABSENT if maxdiff is None else two_digits(maxdiff)
 
 
 def shape(dimensions: tuple[int, ...] | None) -> str:

@@ -17,7 +17,7 @@ from grader.verdict import Flag, Place
 
 
 def graded_copies(
-    found: Sequence[tuple[str, Cell]], gradients: tuple[str, ...], may_be_runs: bool = False
+    found: Sequence[tuple[str, Cell]], gradients: tuple[str, ...]
 ) -> tuple[tuple[AnswerCell, ...], list[Flag]]:
     """The answer cells to grade, and a flag for each id that several of them have.
 
@@ -29,16 +29,13 @@ def graded_copies(
     Args:
         found: the answer cells with their ids, in the order in which they run.
         gradients: those that the notebook asks for.
-        may_be_runs: True if copies may be one cell that ran several times. Then a later one need
-            not bind again what the earlier one only helped itself with.
     """
     answers: dict[int, AnswerCell] = {}
     flags = []
     for grade_id in dict.fromkeys(name for name, _ in found):
         copies = [(place, cell) for place, (name, cell) in enumerate(found) if name == grade_id]
         sources = [cell.source or "" for _, cell in copies]
-        others = [cell.source or "" for name, cell in found if name != grade_id]
-        kept = _kept(sources, tuple(gradients), others if may_be_runs else None)
+        kept = _kept(sources, tuple(gradients))
         for number in kept:
             place, cell = copies[number]
             name = grade_id if number == 0 else f"{grade_id}#{number + 1}"
@@ -68,27 +65,18 @@ class _Names:
     taken: set[str]
 
 
-def _kept(
-    sources: Sequence[str], gradients: tuple[str, ...], others: Sequence[str] | None
-) -> list[int]:
-    """The numbers of the copies that count, in order; at least one does.
-
-    `others` are the other answer cells where copies may be runs of one cell, else None.
-    """
+def _kept(sources: Sequence[str], gradients: tuple[str, ...]) -> list[int]:
+    """The numbers of the copies that count, in order; at least one does."""
     if len(sources) == 1 or sum(map(len, sources)) > LONGEST_ANSWER:  # then none is graded
         return [*range(len(sources))]
     kept: list[int] = []
     afresh: set[str] = set()
     taken: set[str] = set()
-    elsewhere = {name for source in others or () for name in _names(source, gradients).taken}
     for number in reversed(range(len(sources))):
         if has_only_blanks(sources[number]):
             continue
         names = _names(sources[number], gradients)
-        due = names.changed
-        if others is not None and due.isdisjoint((taken | elsewhere) - {*gradients}):
-            due = due & {*gradients} or due
-        if due and due <= afresh - taken:
+        if names.changed and names.changed <= afresh - taken:
             continue
         taken = (taken - names.afresh) | names.taken
         afresh |= names.afresh

@@ -129,9 +129,9 @@ z = 5 * x  # the second
 (y + z).sum().backward()
 
 dx = 2 * x.detach()  # what the first sends back
-cmp("dx", dx, x)
+cmp("x", dx, x)
 dx += 5  # what the second sends back
-cmp("dx", dx, x)
+cmp("x", dx, x)
 
 # %% [markdown]
 # After one branch it fails, by exactly what is missing. After two it passes: (7, 9, 11).
@@ -179,11 +179,7 @@ cmp("dx", dx, x)
 
 # %% tags=["nbval-ignore-output"]
 # try: ex1-warmup
-from typing import Annotated
-
-from grader import explain
-
-Number = Annotated[torch.Tensor, ""]  # says what `explain` should draw: one number, no shape
+from grader import Number, explain  # `Number` says what `explain` should draw
 
 
 def warm_up(u: Number, v: Number):
@@ -1355,7 +1351,7 @@ theirs = colleagues_gradients(Xb, Yb, *parameters)
 tensors = {"bndiff": bndiff, "bnmeani": bnmeani, "bnraw": bnraw, "embcat": embcat, "h": h}
 tensors |= {"hpreact": hpreact, "hprebn": hprebn, "logits": logits, "W1": W1}
 for name, tensor in tensors.items():
-    cmp(f"d{name}", theirs[name], tensor)
+    cmp(name, theirs[name], tensor)
 board()
 
 # %% [markdown]
@@ -1383,7 +1379,7 @@ repaired = theirs["hprebn"] + theirs["bnmeani"] / n  # the branch through the me
 ### END SOLUTION
 
 if chosen:
-    cmp(f"d{chosen}", repaired, tensors[chosen])
+    cmp(chosen, repaired, tensors[chosen])
 else:
     print("to do: name the tensor above first")
 
@@ -1569,6 +1565,11 @@ for run in filter(None, (untrained, trained)):
 
 # %% tags=["nbval-ignore-output"]
 # try: ex1-encore
+from typing import Annotated
+
+from grader import explain
+
+
 def rms_norm(x: Annotated[torch.Tensor, "n, d"]):
     mean_square = (x**2).mean(1, keepdim=True)
     y = x * mean_square**-0.5

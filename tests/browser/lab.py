@@ -45,7 +45,6 @@ GREY_BADGE = (
     '<rect width="117" height="20" rx="3" fill="#888"/></svg>'
 )
 
-VERDICT = re.compile(r"^(\w+) +\|(?:.*\|)? ([a-z ]+)$", re.MULTILINE)
 MENU_LABELS = ".lm-MenuBar-itemLabel, .lm-Menu-itemLabel"  # entries with a submenu have no role
 TROUBLES = '[data-mime-type$="jupyter.error"], [data-mime-type$="jupyter.stderr"]'
 ALL_HAVE_RUN_OR_ONE_FAILED = """troubles =>
@@ -200,11 +199,16 @@ class Notebook:
     def verdicts(self, grade_id: str) -> dict[str, str]:
         """What stands below a check cell: a verdict for each gradient that it names."""
         check = self.check(grade_id)
+        parts = check.output.locator(".bpn-part:has(.bpn-name)")
         for gradient in re.findall(r'"(\w+)"', check.source):
-            expect(check.output).to_contain_text(re.compile(rf"\b{gradient} +\|"))
-        # Of the line that the first check waits with, spaces are left behind a shorter one.
-        found = VERDICT.findall(check.output.text_content() or "")
-        return {gradient: verdict.strip() for gradient, verdict in found}
+            expect(
+                parts.locator("code", has_text=re.compile(f"^{gradient}$")).first
+            ).to_be_visible()
+        return {
+            name: (part.locator(".bpn-verdict").text_content() or "")[2:]
+            for part in parts.all()
+            for name in part.locator(".bpn-name code").all_text_contents()
+        }
 
     def run_check(self, grade_id: str) -> dict[str, str]:
         self.check(grade_id).run()

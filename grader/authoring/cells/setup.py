@@ -8,5 +8,6 @@ if "google.colab" in sys.modules and not find_spec("grader"):
 
 from grader import start_lesson  # not found? Run the !pip line above in a cell of its own.
 
-start_lesson()  # starts the process that will run your answers, and notes which cells you run
+# This starts the process that will run your answers, and notes which cells you run.
+start_lesson(notebook="{{ notebook }}")
 print("Ready.")

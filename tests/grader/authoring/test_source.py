@@ -2,6 +2,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from corpus.readers.lecture_course import ATOMIC
 from grader.authoring.source import (
     Role,
     SourceError,
@@ -12,6 +13,7 @@ from grader.authoring.source import (
     role_of,
     solution_regions,
 )
+from grader.program.parse import parse_program
 
 REPOSITORY = "https://github.com/somebody/somewhere"
 BADGE = colab_badge(REPOSITORY, "notebooks/01_toy")
@@ -51,6 +53,19 @@ def read(source: str = SOURCE) -> nbformat.NotebookNode:
 def test_cells_are_those_of_the_text() -> None:
     kinds = [cell.cell_type for cell in read().cells]
     assert kinds == ["markdown", "code", "markdown", "code", "code"]
+
+
+def test_the_forward_lines_of_an_answer_stand_right_above_it() -> None:
+    steps = parse_program(ATOMIC.forward).steps
+    notebook = read_source(SOURCE, "01_toy", REPOSITORY, HINTS, forward={"ex1": steps})
+    text, answer, _ = notebook.cells[2:]
+    assert answer.source.startswith("# answer: ex1-linear")
+    assert text.source.endswith(
+        "</details>\n\n<p></p>\n\nFrom the forward pass:\n\n```python\n"
+        "logits = h @ W2 + b2\n"
+        "logit_maxes = logits.max(1, keepdim=True).values\n"
+        "norm_logits = logits - logit_maxes\n```"
+    )
 
 
 def test_templates_are_expanded() -> None:

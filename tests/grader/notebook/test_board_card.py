@@ -26,12 +26,12 @@ def text(html: str) -> str:
 def test_the_card_says_how_many_gradients_have_which_verdict() -> None:
     said = text(card())
     counts = "✓ 1 pass ↓ 1 carried ✗ 1 fail … 1 to do ! 1 error ⊘ 1 refused"
-    assert said.startswith(f"1 of 6 gradients pass {counts} Arrows")
+    assert said.startswith(f"2 of 6 points, 3 to mend {counts} Arrows")
     assert "Arrows show how gradients flow back from the loss." in said
 
 
 def test_the_card_has_the_graph_as_a_picture_with_its_words() -> None:
-    html, words = card(), "1 of 6 gradients pass. pass: dbngain; carried: dbnbias; "
+    html, words = card(), "2 of 6 points, 3 to mend. pass: dbngain; carried: dbnbias; "
     found = re.search('<img src="data:image/svg\\+xml;base64,(.*)" alt="(.*)">', html)
     assert found is not None
     assert found[2].startswith(words)  # not so wide that it had to scroll

@@ -4,6 +4,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.grader.notebook.test_lesson import named
 from tests.helpers.lecture_notebook import (
     BATCH,
     CHEAP,
@@ -64,16 +65,14 @@ def printed() -> dict[str, str]:
 
 
 def test_the_cell_with_gradients_that_ran_last_is_checked(printed: dict[str, str]) -> None:
-    lines = printed["check"].splitlines()
-    outcomes = {line.split()[0]: line.split()[-1] for line in lines if "| exact:" in line}
+    outcomes = named(printed["check"])
     assert len(outcomes) == 26
     assert outcomes["dbnvar"] == "fail"
     assert outcomes["dhprebn"] == "carried"
     assert outcomes["dbnmeani"] == "pass"  # what comes through the variance sums to zero
     assert "✗ fail: dbnvar (cell 5, line 16)" in printed["check"]
     assert "`0.5` has the wrong sign here." in printed["check"]
-    another = printed["check another"].splitlines()
-    assert [line.split()[0] for line in another if "| exact:" in line] == ["dlogits"]
+    assert [*named(printed["check another"])] == ["dlogits"]
 
 
 def test_a_gradient_by_name_is_looked_for_in_all_exercises(printed: dict[str, str]) -> None:

@@ -36,9 +36,9 @@ def test_a_course_beside_the_notebook(tmp_path: Path, monkeypatch: pytest.Monkey
     assert printed.text.startswith("gain[9] = ")
     assert printed.text.endswith("\nAll three agree.\n")
     assert "as gain[9] moves" in picture.metadata["image/png"]["alt"]
-    assert [line.rpartition("| ")[2] for line in said["check"].splitlines()] == ["pass", "pass"]
+    assert [line[:9] for line in said["check"].splitlines()] == ["✓ pass: d"] * 2
     assert said["points"] == "3\n"
-    assert said["board"] == "All 2 gradients pass. pass: dx, dgain"
+    assert said["board"] == "6 of 6 points: every gradient passes. pass: dx, dgain"
 
 
 @pytest.mark.slow
@@ -59,9 +59,9 @@ def test_a_course_that_the_notebook_carries(
     }
     outputs = execute(script, tmp_path)
     said = text(outputs["check"]).splitlines()
-    assert [line.rpartition("| ")[2] for line in said] == ["pass", "pass"]
-    assert text(outputs["board"]) == "All 2 gradients pass. pass: dx, dgain"
-    assert text(outputs["other board"]).startswith("0 of 2 gradients pass")
+    assert [line[:9] for line in said] == ["✓ pass: d"] * 2
+    assert text(outputs["board"]) == "2 of 2 points: every gradient passes. pass: dx, dgain"
+    assert text(outputs["other board"]).startswith("0 of 2 points")
 
 
 @pytest.mark.slow

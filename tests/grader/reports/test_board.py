@@ -73,7 +73,7 @@ def test_on_a_narrow_page_the_gradients_stand_in_groups() -> None:
 def test_gradients_not_asked_for_stand_there_without_a_verdict() -> None:
     board = draw({"dx": Outcome.PASS}, asked=["dx", "dW"])
     assert nodes(board)["dh"] == ("plain", [])
-    assert board.get("aria-label") == "1 of 2 gradients pass. pass: dx; to do: dW"
+    assert board.get("aria-label") == "1 of 2 points. pass: dx; to do: dW"
 
 
 def test_an_input_whose_gradient_nobody_asks_for_is_not_drawn() -> None:
@@ -84,20 +84,21 @@ def test_an_input_whose_gradient_nobody_asks_for_is_not_drawn() -> None:
 @pytest.mark.parametrize(
     ("outcomes", "expected"),
     [
-        ("p", "The gradient passes"),
-        ("f", "One gradient to get right"),
-        ("pcttt", "1 of 5 gradients pass"),
-        ("ppppp", "All 5 gradients pass"),
+        ("p", "1 of 1 point: the gradient passes"),
+        ("f", "0 of 1 point, 1 to mend"),
+        ("pcttt", "2 of 5 points"),
+        ("pcfer", "2 of 5 points, 3 to mend"),
+        ("ppppp", "5 of 5 points: every gradient passes"),
     ],
 )
-def test_the_title_says_how_many_pass(outcomes: str, expected: str) -> None:
+def test_the_title_counts_points_as_the_command_does(outcomes: str, expected: str) -> None:
     kinds = {str(outcome)[0]: outcome for outcome in Outcome}
     assert title({f"d{n}": kinds[letter] for n, letter in enumerate(outcomes)}) == expected
 
 
 def test_who_cannot_see_the_board_hears_every_verdict() -> None:
     outcomes = {"dy": Outcome.PASS, "dh": Outcome.FAIL, "db": Outcome.TODO, "dx": Outcome.FAIL}
-    words = "1 of 4 gradients pass. pass: dy; fail: dh, dx; to do: db"
+    words = "1 of 4 points, 2 to mend. pass: dy; fail: dh, dx; to do: db"
     assert in_words(outcomes) == words
     board = draw(outcomes, asked=list(outcomes))
     assert (board.get("role"), board.get("aria-label")) == ("img", words)

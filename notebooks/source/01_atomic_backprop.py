@@ -68,12 +68,12 @@ figures.two_losses({name: run.losses for name, run in trainings.items()})
 # network is hardly a hundredth of a nat worse than A's, so nobody would look for a fault. You will
 # find it in section 5.7.
 #
+# <details>
+# <summary>An aside: leaks, and life before autograd</summary>
+#
 # Right gradients can go bad on their way back, too: they explode, fade or are cut off. The lecturer
 # has [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b) about
-# such *leaks*. Keep count of those that you meet.
-#
-# <details>
-# <summary>An aside: before autograd</summary>
+# such *leaks*, and you will meet four of them.
 #
 # Well into the 2010s, people wrote what you are going to write: every derivative in the MATLAB
 # files of Hinton and Salakhutdinov (*Science*, 2006), and in the lecturer's own NumPy code of 2014.
@@ -110,10 +110,12 @@ figures.forks()
 # *Forward, x is copied to two readers. Backward, the gradients that the two send back are added.*
 #
 # **Rule 2 in numbers.** Let $x$ be (1, 2, 3). One line makes $x^2$ of it, another makes $5x$, and
-# the loss adds up all these numbers. How far off is `dx` if you forget the second line?
+# the loss adds up all these numbers. What is `dx`, and how far off is it if you forget the second
+# line?
 #
 # `cmp` compares your gradient with autograd's, which is kept in `.grad`. *Exact* means equal to the
-# last bit, *approximate* means equal up to rounding, which is all you need.
+# last bit, and *approximate* means equal up to rounding, which is all you need. *Maxdiff* is the
+# largest difference.
 
 # %%
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
@@ -140,8 +142,8 @@ cmp("dx", dx, x)
 #     print(f"{s} | exact: {exact} | approximate: {close} | maxdiff: {maxdiff}")
 # ```
 #
-# This is the lecture's version. Ours compares the shapes first, because broadcasting would let a
-# wrong one pass, and it measures rounding against the gradient's largest number.
+# This is the lecture's version. Ours also compares the shapes, because broadcasting would let a
+# wrong one pass.
 #
 # </details>
 #
@@ -300,9 +302,8 @@ figures.network()
 #
 # ## 3.3 Parameters and a batch
 #
-# Biases usually begin at zero and gains at one. Here they are slightly off, because zeros and ones
-# hide mistakes: if you forget a gain that is 1, nothing changes. How many numbers are there to
-# train, in all?
+# Biases usually begin at zero and gains at one. Here they are slightly off, because if you forget a
+# gain that is 1, nothing changes.
 
 # %%
 from makemore_data import LECTURE_SEED, init_parameters
@@ -406,20 +407,18 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # %% [markdown]
 # # Part 4 · How to work
 #
-# Each section of part 5 has an **answer cell** and, below it, a **check cell**. Replace the `...`
-# in the answer cell and run it, then run the check cell.
+# Replace the `...` in each **answer cell** of part 5 and run it, then run the **check cell** below.
 #
 # **One of these is wrong**, for an `x` of shape (32, 64): `x.sum(0) / 32`, `x.sum(0) / n`,
-# `x.mean(0)`. With our batch of 32 they all give the same numbers. So the check runs your lines
-# again on hidden networks of other sizes, and there the first one fails. Write `n`, or ask for a
-# `.shape`.
+# `x.mean(0)`. With our batch of 32 they all give the same numbers. But the check also runs your
+# lines on hidden networks of other sizes, and there the first one fails.
 #
 # For four of the 26 gradients, a formula that lacks a sign, a factor or a branch still gives the
 # right numbers, at all sizes. (When you get there, guess which.) So the check also tries each line
 # by itself, with random incoming gradients.
 #
 # - **Use** everything that the forward pass has computed and every gradient that you have found,
-#   but not `.grad` or `backward()`. Several lines, names of your own and loops are fine.
+#   but not `.grad` or `backward()`.
 # - **Keep** the first line, `# answer: ...`, because the check recognises the cell by it.
 # - **Stuck?** Three hints for each gradient are folded above its answer cell, one inside the other.
 # - **After a break**, run all the cells above. Your lines are still there.
@@ -427,9 +426,10 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # <details>
 # <summary>What your lines may use</summary>
 #
-# Your answer cells run alone, one after the other. They can use `torch` and `F`, every tensor of
-# the forward cell, and the sizes `n`, `block_size`, `vocab_size`, `n_embd` and `n_hidden`. A
-# function of your own or an `import` has to be in an answer cell too.
+# Several lines, names of your own and loops are fine. Your answer cells run alone, one after the
+# other. They can use `torch` and `F`, every tensor of the forward cell, and the sizes `n`,
+# `block_size`, `vocab_size`, `n_embd` and `n_hidden`. A function of your own or an `import` belongs
+# in an answer cell too.
 #
 # </details>
 #
@@ -441,9 +441,9 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # loss = -logprobs[range(n), Yb].mean()
 # ```
 #
-# `logprobs` is (32, 27). The index takes its two lists in step, row 0 with column `Yb[0]`, row 1
-# with column `Yb[1]` and so on, so it reads 32 numbers, those of the characters that really came
-# next.
+# The index takes its two lists in step, row 0 with column `Yb[0]`, row 1 with column `Yb[1]` and so
+# on, so it reads 32 numbers, those of the characters that really came next. The loss is minus their
+# mean.
 #
 # **On paper.** Take three examples and four characters. The right characters are the third, the
 # first and the fourth, so the index is `[[0, 1, 2], [2, 0, 3]]`:
@@ -473,11 +473,11 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
-# **To do** means that nothing is there yet, and **pass** that the line is right. After a **fail**,
-# a card looks for the *one* mistake that explains your numbers.
+# After a **fail**, a card looks for the *one* mistake that explains your numbers.
 #
 # **Worth noticing.** Only 32 of the 864 numbers are not zero, because the loss reads the right
-# characters alone. The wrong ones hear of it in the next section, where they share a denominator.
+# characters alone. The wrong ones hear of it in the next section, because they share a denominator
+# with the right ones.
 
 # %%
 nonzero = (logprobs.grad != 0).sum()
@@ -486,8 +486,8 @@ print(
 )
 
 # %% [markdown]
-# The **board** is the graph of all 26 gradients, and it fills up as you go. It begins with the
-# loss, and its arrows run backwards.
+# The **board** is the graph of all 26 gradients, from the loss backwards, and it fills up as you
+# go.
 
 # %%
 board()
@@ -502,8 +502,8 @@ board()
 figures.chords()
 
 # %% [markdown]
-# *The dashed tangent has the slope at* $x$*. The pink chord only looks ahead and is too steep here.
-# The green one is equally long on both sides and nearly parallel to the tangent.*
+# *The pink chord only looks ahead and is too steep here. The green one is equally long on both
+# sides and nearly parallel to the dashed tangent.*
 #
 # Here are both for $f(x) = x^2 \tanh x$, whose slope we know from the rules of school.
 
@@ -576,8 +576,8 @@ print(f"autograd  {by_autograd[row, column]:.10f}")
 
 # %% [markdown]
 # Autograd is right about this weight. But the test took two forward passes for one number, so all
-# 4,137 parameters would take 8,274, while autograd walks back once and has *all* the gradients.
-# Numerical slopes are an honest witness, but a slow one. `nudge` calls it for any number:
+# 4,137 parameters would take 8,274, while autograd walks back once. So this witness is honest, but
+# slow. `nudge` calls it for any number:
 
 # %% tags=["data-dependent"]
 nudge("dlogprobs", 0, int(Yb[0]))
@@ -682,8 +682,8 @@ dcounts = dprobs * counts_sum_inv + dcounts_sum
 check("dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts")
 
 # %% [markdown]
-# If you cannot see where an error is, write `heat_map("dcounts")` in a cell of your own. Each field
-# is one number, yours minus autograd's: purple if yours is too small, and green if it is too large.
+# If you cannot see where an error is, write `heat_map("dcounts")` in a cell of your own. It is
+# purple where your number is too small, and green where it is too large.
 #
 # **Worth noticing: the boost.** At the right character, the gradient of the probability $p$ is
 # $-\tfrac{1}{n\,p}$. If $p$ is one in a thousand, that is $1000/n$ in size, so the logarithm turns
@@ -704,11 +704,11 @@ figures.boosts(p_right, boost)
 # <details>
 # <summary>An aside: should one limit the gradient, or the loss?</summary>
 #
-# Large gradients ruin an update, so people limit them. In a hurry one might limit the loss instead,
-# with `clamp(max=...)`. Below, one letter is common (95 of 100) and one is rare, and the model is
-# convinced that the rare one hardly exists. Which training finds the truth? Beyond its limit,
-# `clamp` is a horizontal line, with slope zero, and only the five examples over the limit could
-# have told the model about the rare letter: a leak.
+# Large gradients ruin an update. In a hurry one might limit the loss, with `clamp(max=...)`. Below,
+# one letter is common (95 of 100) and one is rare, and the model is convinced that the rare one
+# hardly exists. Which training finds the truth? Beyond its limit, `clamp` is a horizontal line,
+# with slope zero, and only the five examples over the limit could have told the model about the
+# rare letter: a leak.
 #
 # </details>
 
@@ -866,8 +866,8 @@ for dtype in (torch.float32, torch.float64):
 # ```
 #
 # **On paper.** Element by element, a product sends back the incoming gradient times the other
-# factor. Is it the same for matrices? Write out the smallest case, $Y = A\,B + c$ with 2 by 2
-# matrices and a row $c$:
+# factor. For matrices, write out the smallest case, $Y = A\,B + c$ with 2 by 2 matrices and a row
+# $c$:
 #
 # $$\begin{aligned}
 # y_{11} &= a_{11} b_{11} + a_{12} b_{21} + c_1
@@ -928,17 +928,15 @@ db2 = dlogits.sum(0)
 check("dh", "dW2", "db2")
 
 # %% [markdown]
-# **Worth noticing.** All 32 examples used the same weights, so their contributions are added up.
-# For `W2` this happens inside the matrix product, whose inner side is the 32.
-#
 # <details>
 # <summary>An aside: the same matrix, sixty times</summary>
 #
 # A 1 that is multiplied by 0.8 sixty times becomes $1.5 \cdot 10^{-6}$, and with 1.2 it becomes
 # 56,000. A recurrent network applies the same matrix at every time step, so backward its transpose
 # multiplies the gradient once for each step, and the size of its largest *eigenvalue* plays the
-# part of 0.8 or 1.2. Below, one gradient *eventually* **vanishes**, so that nothing can be learnt
-# from what happened sixty steps ago, and one **explodes**, so that one update ruins the weights.
+# part of 0.8 or 1.2. Below, one gradient *eventually* **vanishes** (a leak), so that nothing can be
+# learnt from what happened sixty steps ago, and one **explodes**, so that one update ruins the
+# weights.
 #
 # </details>
 
@@ -1045,7 +1043,8 @@ figures.gates(gate)
 #
 # The rectifier, `relu(x) = max(x, 0)`, has the slope 1 on the right and exactly 0 on the left. If
 # one careless update makes a unit negative for *every* example, no gradient reaches its weights,
-# and the unit is **dead**. Of 40 units, how many survive one step that is far too large?
+# and the unit is **dead**, which is the last of the leaks. Of 40 units, how many survive one step
+# that is far too large?
 #
 # </details>
 
@@ -1108,9 +1107,8 @@ figures.batchnorm_graph()
 # ```
 #
 # `bngain` and `bnbias` are rows, (1, 64), and are copied to all 32 examples. **On paper** this is
-# the column of section 5.2, turned by a quarter: the copies now lie below each other. And the bias
-# is a gain whose `bnraw` is 1 everywhere, so with 1 for `bnraw` the line for `dbngain` becomes the
-# line for `dbnbias`. The incoming gradient is `dhpreact`.
+# the column of section 5.2, turned by a quarter: the copies now lie below each other. The incoming
+# gradient is `dhpreact`.
 #
 # **`dbngain`** (1, 64), a factor that was copied.
 #
@@ -1270,8 +1268,8 @@ check("dbndiff", "dbnmeani", "dhprebn")
 
 # %% [markdown]
 # **Worth noticing.** Whatever the incoming gradient was, the gradient of $x$ added up to zero, and
-# yours does so in each column. Forward it is the same: if you raise all numbers of a column by the
-# same amount, no difference changes. A common shift gets through in neither direction.
+# yours does so in each column. The reason is that if you raise all numbers of a column by the same
+# amount, no difference changes.
 
 # %% tags=["nbval-ignore-output"]
 print(f"largest number in hprebn's gradient: {hprebn.grad.abs().max():.0e}")
@@ -1285,9 +1283,8 @@ board()
 # The batch's *own* mean lies closer to its numbers than the true mean does, so the sum of squares
 # comes out a little too small. Dividing by $n-1$ makes up for that on average ([**Bessel's
 # correction**](http://mathcenter.oxford.emory.edu/site/math117/besselCorrection/)), as the cell
-# below shows with standard normal numbers, whose true variance is 1. Our network divides by $n-1$
-# everywhere, but [the paper](https://arxiv.org/abs/1502.03167) divides by $n$ while training, and
-# notebook 03 measures who else does.
+# below shows with numbers whose true variance is 1. [The paper](https://arxiv.org/abs/1502.03167)
+# divides by $n$ while training, and notebook 03 measures who else does.
 #
 # </details>
 
@@ -1351,14 +1348,13 @@ far_off = atomic(Xb, Yb, *in_float64._replace(b1=in_float64.b1 + 1000))
 print(f"loss {atomic(Xb, Yb, *in_float64):.8f}, with 1000 added to each b1 {far_off:.8f}")
 
 # %% [markdown]
-# These 64 numbers learn nothing, because `bnbias`, which comes *after* the mean has been
-# subtracted, does their work. So serious code writes `Linear(..., bias=False)` before a
-# normalisation layer.
+# `bnbias`, which comes *after* the mean has been subtracted, does the work of `b1`. So serious code
+# writes `Linear(..., bias=False)` before a normalisation layer.
 #
 # **A fault to find.** In the backward pass of part 1's training B, all the shapes are right, but
 # one contribution has been forgotten, and everything behind it is wrong as well. Which gradient is
-# wrong although all that lead to it are right? The lines come in alphabetical order, so look them
-# up on the board. (Its colours are those of your gradients, not of theirs.)
+# wrong although all that lead to it are right? Look the lines up on the board. (Its colours are
+# yours.)
 
 # %% tags=["nbval-ignore-output"]
 from IPython.display import display
@@ -1373,7 +1369,7 @@ for name, tensor in tensors.items():
 board()
 
 # %% [markdown]
-# How many arrows lead to it? Write its tensor here, or a name such as `"logits"`:
+# How many arrows lead to the wrong one? Write its tensor here, or a name such as `"logits"`:
 
 # %% tags=["data-dependent"]
 # try: ex1-fault
@@ -1435,8 +1431,8 @@ figures.which_view()
 figures.lookups_and_repeats()
 
 # %% [markdown]
-# Mind a common trap. Three visitors come to door 0, one comes to door 2, and each adds 1 to the
-# count of the door. What do the doors count?
+# Mind a common trap. Three visitors come to door 0, one comes to door 2, and each adds 1 to its
+# count:
 
 # %%
 doors = torch.tensor([0, 0, 0, 2])
@@ -1445,10 +1441,10 @@ visitors[doors] += 1
 print("with += on an index:", visitors.tolist())
 
 # %% [markdown]
-# Door 0 should have counted 3. But `visitors[doors] += 1` reads all four counts first, adds 1 to
-# each, and then writes three of the four ones to the same place, so repeated rows are overwritten,
-# not added up. Let a loop visit one place after the other, or use a function that is made for this,
-# `t.index_add_(0, indices, rows);`. (The semicolon keeps the notebook from printing the tensor.)
+# Door 0 should have counted 3. But `visitors[doors] += 1` reads all four counts before it writes
+# any, so repeated rows are overwritten, not added up. Let a loop visit one place after the other,
+# or use a function that is made for this, `t.index_add_(0, indices, rows);`. (The semicolon keeps
+# the notebook from printing the tensor.)
 #
 # **Your turn.**
 #
@@ -1490,8 +1486,7 @@ print(f"row {row} of dC begins with {C.grad[row, 0]:.4f}, from all examples that
 
 # %% [markdown]
 # **Worth noticing.** If a character is in none of the batch's windows, the gradient of its row is
-# exactly zero. And a lookup is a matrix product in disguise, a one-hot matrix times `C`, so even
-# the last step follows the rule of section 5.4.
+# exactly zero.
 
 # %% tags=["data-dependent"]
 lookups = torch.bincount(Xb.flatten(), minlength=vocab_size)
@@ -1541,8 +1536,7 @@ for run in filter(None, (untrained, trained)):
     print("   ", ", ".join(name[:20] for name in invented))
 
 # %% [markdown]
-# Nobody has told the network what a name is. What lies between the two lists is the chain rule, as
-# you wrote it.
+# What lies between the two lists is the chain rule, as you wrote it.
 #
 # **One more, from outside the network.** *RMS norm*, which many language models use, divides each
 # row by the root of its mean square, so the examples do not affect each other. The incoming
@@ -1592,14 +1586,9 @@ def rms_norm_backward(dy, x, mean_square, n, d):
 explain(rms_norm, rms_norm_backward)
 
 # %% [markdown]
-# **You can now** take a forward line that you have never seen, find its readers, write its backward
-# step, and check it by its shape, against autograd, or with nothing but a central difference. The
-# gradient leaked in four places: through a limited loss, a matrix applied again and again, shut
-# gates, and dead units.
-#
-# **Where next.** At the logits a huge gradient became a tame one. Notebook **02** takes the eight
-# lines of the cross-entropy in a single stride, and the result fits into half a line. **03** does
-# the same for batch normalisation. In **04** you train the network in earnest, for 200,000 steps.
+# **Where next.** Notebook **02** takes the eight lines of the cross-entropy in a single stride, and
+# the result fits into half a line. **03** does the same for batch normalisation. In **04** you
+# train the network in earnest, for 200,000 steps.
 #
 # In a terminal, `grader check 01_atomic_backprop.ipynb` says the same as the cells above. It reads
 # the file, so save first.

@@ -473,7 +473,7 @@ for n_rows, rounds in ((32, 300), (20_000, 20)):
 figures.times_as_long(measured)
 
 # %% [markdown]
-# *All bars end well beyond the line at 1.*
+# *Where a bar ends beyond the line at 1, the eight lines take longer than the one step.*
 #
 # With 32 rows there are few numbers, so what costs time is calling one small function after
 # another. With 20,000 rows, each small step has to read and write a large matrix, and memory is
@@ -710,7 +710,7 @@ for T in temperatures:
 #
 # **Where next.** Notebook **03** does the same with batch normalisation. There the examples of a
 # batch depend on each other, so two cases are not enough, but what cancels is even prettier. In
-# **04** your line is the first of a backward pass of about twenty.
+# **04** your line is the first of a whole backward pass.
 #
 # In a terminal, `grader check 02_fused_cross_entropy.ipynb` says the same as the cells above. It
 # reads the file, so save first.

@@ -1,5 +1,5 @@
 from .explanation.explain import Explanation, assert_gradients, explain
-from .explanation.forward import Constant, Number
+from .explanation.forward import Constant, Number, Numbers
 from .explanation.magic import load_ipython_extension
 from .notebook.lesson import board, check, heat_map, nudge, points
 from .notebook.running_notebook import start_lesson
@@ -15,6 +15,7 @@ __all__ = [
     "Explanation",
     "LossPlot",
     "Number",
+    "Numbers",
     "assert_gradients",
     "board",
     "check",

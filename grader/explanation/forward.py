@@ -43,6 +43,9 @@ class Constant:
 Number = Annotated[Tensor, ""]
 """`u: Number` is a single number, a tensor without axes."""
 
+Numbers = Annotated[Tensor, "n"]
+"""`x: Numbers` is a tensor of n numbers, with one axis."""
+
 Inputs = Callable[..., Mapping[str, Tensor]]
 """Draws inputs: asks by name for `generator` and for sizes, gives tensors by input."""
 

@@ -3,22 +3,21 @@
 #
 # {{ colab }}
 #
-# You are going to write the backward pass of a neural network by hand: every gradient, from the
-# loss back to the table of letters. The network is small. It reads three letters of a name and
-# guesses the fourth. But it has what large ones have: embedding, linear layers, batch
-# normalisation, tanh, softmax and cross-entropy. PyTorch could give you all these gradients with
-# one call. Here it only checks yours. In the end the network invents names, trained by your lines.
+# In this notebook you write the backward pass of a neural network by hand: every gradient, from the
+# loss back to the table of letters. The network only reads three letters of a name and guesses the
+# fourth, but it has what large ones have: embedding, linear layers, batch normalisation, softmax
+# and cross-entropy. In the end your lines train it, and it invents names.
 #
-# - **Time:** about four hours, in as many sittings as you like. Your first gradient comes after a
-#   quarter of an hour.
-# - **You need:** Python; a first acquaintance with PyTorch tensors (`shape`, indexing, `sum`, `@`);
-#   the chain rule for functions of one variable. You have called `loss.backward()` before.
-# - **Afterwards you can:** write the backward step of any line of tensor code, find mistakes by
-#   looking at shapes, and test a gradient without trusting anybody's calculus.
+# - **Time:** about four hours, in as many sittings as you like. You write your first gradient after
+#   a quarter of an hour.
+# - **You need:** Python, a first acquaintance with PyTorch tensors (`shape`, indexing, `sum`, `@`),
+#   and the chain rule.
+# - **Afterwards you can:** write the backward step of any line of tensor code, and test it without
+#   trusting anybody's calculus.
 #
-# Network and exercise are those of Andrej Karpathy's lecture
-# [*Becoming a Backprop Ninja*](https://www.youtube.com/watch?v=q8SA3rM6ckI), part 4 of *Building
-# makemore*. You need not have seen it. Run the next two cells first.
+# The network and the exercise come from Andrej Karpathy's lecture [*Becoming a Backprop
+# Ninja*](https://www.youtube.com/watch?v=q8SA3rM6ckI), part 4 of *Building makemore*. You need not
+# have seen it. Run the next two cells first.
 
 # %%
 # {{ cell: setup }}
@@ -34,16 +33,14 @@ from grader import board, check, cmp, figures, heat_map, nudge
 figures.gradient_runs_back()
 
 # %% [markdown]
-# *The way that you are going to write: a gradient sets out from the loss and comes back to every
-# tensor.*
+# *This is the path that you are going to write: a gradient sets out from the loss and comes back to
+# every tensor.*
 #
 # # Part 1 · Why look inside at all?
 #
-# One can train networks for years without seeing a gradient. But a wrong gradient raises no
-# exception: the code runs, and the loss goes down. Here are two trainings of this notebook's
-# network on the same examples. One forgets a part of the gradient at each step. Which? And guess
-# how much worse its network will be in the end. (The loss is in *nats*: a blind guess among 27
-# characters costs $\ln 27 = 3.30$.)
+# A wrong gradient raises no exception: the code still runs, and the loss still goes down. Here are
+# two trainings of this notebook's network, and one of them forgets a part of the gradient at each
+# step. Which one? (The loss is in *nats*: a blind guess among 27 characters costs $\ln 27 = 3.30$.)
 
 # %% tags=["nbval-ignore-output"]
 # @title Two trainings, one of them with a wrong gradient (this takes a few seconds)
@@ -67,60 +64,58 @@ torch.set_num_threads(threads)
 figures.two_losses({name: run.losses for name, run in trainings.items()})
 
 # %% [markdown]
-# It is B, and no curve says so. After ten times as many steps its network is worse than A's by
-# hardly more than a hundredth of a nat: nobody would look for a fault. In section 5.7 you will find
-# it.
-#
-# Right gradients can go bad on their way, too: explode, fade, or be cut off. The lecturer has
-# [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b) about such
-# *leaks*. Count those that you meet.
+# The answer is B, although neither curve gives it away. Even after ten times as many steps, its
+# network is hardly a hundredth of a nat worse than A's, so nobody would look for a fault. You will
+# find it in section 5.7.
 #
 # <details>
-# <summary>Before autograd: how it was done when every gradient was written by hand</summary>
+# <summary>An aside: leaks, and life before autograd</summary>
 #
-# Well into the 2010s it was common to write what you are going to write. The files that came with
-# Hinton and Salakhutdinov's *Reducing the Dimensionality of Data with Neural Networks* (Science,
-# 2006) are MATLAB. `rbm.m` trains restricted Boltzmann machines with *contrastive divergence*;
-# those around `backprop.m` fine-tune the whole, every derivative written out. In 2014 the lecturer
-# matched images with sentences in NumPy, the loss and its gradients inline in one function. Slips
-# were found by a test like the one after section 5.1. Autograd has made the writing unnecessary,
-# not the knowing.
+# Right gradients can go bad on their way back, too: they explode, fade or are cut off. The lecturer
+# has [written](https://karpathy.medium.com/yes-you-should-understand-backprop-e2f06eab496b) about
+# such *leaks*, and you will meet four of them.
+#
+# Well into the 2010s, people wrote what you are going to write: every derivative in the MATLAB
+# files of Hinton and Salakhutdinov (*Science*, 2006), and in the lecturer's own NumPy code of 2014.
+# Autograd spares us the writing, but we still need to understand it.
 #
 # </details>
 #
 # # Part 2 · Three rules
 #
-# `dX` always means $\partial\,\text{loss} / \partial X$: for each number in `X`, how fast the loss
-# grows when that number grows. Three rules are enough.
+# `dX` always means $\partial\,\text{loss} / \partial X$: for each number in `X`, it says how fast
+# the loss grows when that number grows. Three rules are enough to find it.
 #
-# **Rule 1: local slope times what arrives.** A step `y = f(x)` knows nothing about the rest of the
-# network. It is told `dy`, how much the loss cares about its output. It knows its own slope. The
-# product of the two is `dx`.
+# **Rule 1: local slope times incoming gradient.** A step `y = f(x)` is told `dy`, which says how
+# much the loss cares about its output. It also knows its own slope, and the product of the two is
+# `dx`.
 
 # %%
 figures.one_step()
 
 # %% [markdown]
-# *Blue means forward and orange backward, wherever you meet them.*
+# *Blue means forward and orange means backward, wherever you meet them.*
 #
-# What *arrives* comes from the side of the loss. So the backward pass begins with the last line.
+# The *incoming* gradient comes from the direction of the loss, so the backward pass begins with the
+# last line.
 #
 # **Rule 2: where paths meet, gradients add.** If two lines read the same tensor, it influences the
-# loss along two paths, and the two influences add up. People forget this rule most often. Before
-# you write down `dX`, look for *every* line that has `X` on its right-hand side.
+# loss along two paths, and the two influences add up. So before you write `dX`, look for *every*
+# line that has `X` on its right-hand side. People forget this rule most often.
 
 # %%
 figures.forks()
 
 # %% [markdown]
-# *Forward, x is copied to two readers. Backward, what the two send back is added.*
+# *Forward, x is copied to two readers. Backward, the gradients that the two send back are added.*
 #
-# **Rule 2 in numbers.** $x$ is (1, 2, 3). Two lines read it, and the loss adds up what they make,
-# $x^2$ and $5x$. What is `dx`? How wrong is it without the second?
+# **Rule 2 in numbers.** Let $x$ be (1, 2, 3). One line makes $x^2$ of it, another makes $5x$, and
+# the loss adds up all these numbers. What is `dx`, and how far off is it if you forget the second
+# line?
 #
-# `cmp` compares a gradient of yours with autograd's, which stands in `.grad`. *Exact* means equal
-# to the last bit, *approximate* up to rounding; *maxdiff* is the largest difference. Approximate is
-# all you need.
+# `cmp` compares your gradient with autograd's, which is kept in `.grad`. *Exact* means equal to the
+# last bit, and *approximate* means equal up to rounding, which is all you need. *Maxdiff* is the
+# largest difference.
 
 # %%
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
@@ -134,7 +129,7 @@ dx += 5  # what the second sends back
 cmp("x", dx, x)
 
 # %% [markdown]
-# After one branch it fails, by exactly what is missing. After two it passes: (7, 9, 11).
+# After the first branch, `dx` is off by exactly what is missing. After the second it is right.
 #
 # <details>
 # <summary>What <code>cmp</code> does, in four lines</summary>
@@ -147,14 +142,76 @@ cmp("x", dx, x)
 #     print(f"{s} | exact: {exact} | approximate: {close} | maxdiff: {maxdiff}")
 # ```
 #
-# So it stands in the lecture. Ours compares shapes first (broadcasting would let a wrong one pass)
-# and measures rounding against the largest number of the gradient.
+# This is the lecture's version. Ours also compares the shapes, because broadcasting would let a
+# wrong one pass.
 #
 # </details>
 #
-# **Rule 3: a gradient has the shape of its tensor**, for there is one slope for each number in it.
-# A wrong shape is always a mistake. A right one proves little: a forgotten sign never shows in the
-# shape, a forgotten branch or factor need not.
+# **Rule 3: a gradient has the shape of its tensor**, because it holds one slope for each number in
+# it. So a wrong shape is always a mistake. But a right one proves little, because a forgotten sign
+# never changes the shape, and a forgotten branch or factor may not change it either.
+#
+# ## One gradient, thought aloud
+#
+# Before you write one yourself, watch somebody make the mistake that nearly everybody makes once.
+# These lines, which are not from our network, measure how far some guesses are from the truth:
+#
+# ```python
+# misses = guess - truth
+# squares = misses**2
+# loss = squares.mean()
+# ```
+#
+# > "I begin at the end. The mean adds up all the squares, and a sum has slope 1 in each of its
+# > terms, so `dsquares` is `dloss` in every place. The slope of a square is twice what was squared,
+# > times the incoming gradient. Through the difference, `dguess` is simply `dmisses`. Each tensor
+# > has one reader, so there is nothing to add, and all the shapes are right. Done?"
+#
+# `explain` checks it: it draws numbers, asks autograd, and says what is wrong, in the words that
+# all the checks of this course use.
+
+
+# %% tags=["nbval-ignore-output"]
+from grader import Numbers, explain  # `Numbers` says what `explain` should draw: n numbers
+
+
+def squared_error(guess: Numbers, truth: Numbers):
+    misses = guess - truth
+    squares = misses**2
+    loss = squares.mean()
+    return loss
+
+
+def first_try(dloss, misses, squares):
+    dsquares = torch.ones_like(squares) * dloss
+    dmisses = 2 * misses * dsquares
+    dguess = dmisses
+    return {"dsquares": dsquares, "dmisses": dmisses, "dguess": dguess}
+
+
+explain(squared_error, first_try)
+
+# %% [markdown]
+# > "Only `dsquares` has failed. The other two are *carried*: those lines are right, but their
+# > incoming gradient is wrong, so I leave them alone. And `dsquares` is n times too large. If one
+# > square grows by $\varepsilon$, the sum grows by $\varepsilon$, but the mean only by
+# > $\varepsilon/n$. I took the mean for a sum, and the shape could not tell me. So I divide by n,
+# > and change nothing else."
+
+
+# %% tags=["nbval-ignore-output"]
+def second_try(dloss, misses, squares, n):
+    dsquares = torch.ones_like(squares) * dloss / n
+    dmisses = 2 * misses * dsquares
+    dguess = dmisses
+    return {"dsquares": dsquares, "dmisses": dmisses, "dguess": dguess}
+
+
+explain(squared_error, second_try)
+
+# %% [markdown]
+# One repair, and all three pass. So begin at the loss, mend the first line that fails, and check
+# again before you touch another.
 #
 # ## Warm-up
 #
@@ -162,8 +219,8 @@ cmp("x", dx, x)
 #
 # $$w = u\,v, \qquad s = w + u, \qquad t = s^2 .$$
 #
-# Forward: $w = -6$, $s = -4$, $t = 16$. Now back, on paper: begin at the end, where
-# $\mathrm{d}t = 1$. Mind that $u$ is read twice.
+# Forward, this gives $w = -6$, $s = -4$ and $t = 16$. Now go back on paper: begin at the end, where
+# $\mathrm{d}t = 1$, and remember that $u$ is read twice.
 #
 # <details>
 # <summary>The four numbers</summary>
@@ -172,14 +229,12 @@ cmp("x", dx, x)
 #
 # </details>
 #
-# **Your turn:** the same in code, for any $u$ and $v$; what arrives is `dt`. The check is
-# `explain`, a tool for your own code as well. It takes a forward and a backward function, draws
-# numbers, asks autograd, and compares. Where a line is wrong, it says what is wrong with it.
+# **Your turn:** write the same in code, for any $u$ and $v$. The incoming gradient is `dt`.
 
 
 # %% tags=["nbval-ignore-output"]
 # try: ex1-warmup
-from grader import Number, explain  # `Number` says what `explain` should draw
+from grader import Number, explain  # a `Number` is a single number
 
 
 def warm_up(u: Number, v: Number):
@@ -191,8 +246,8 @@ def warm_up(u: Number, v: Number):
 
 def warm_up_backward(dt, u, v, w, s):
     ### BEGIN SOLUTION
-    ds = 2 * s * dt  # the slope of a square, times what arrives
-    dw = ds  # a sum passes on what arrives
+    ds = 2 * s * dt  # the slope of a square, times the incoming gradient
+    dw = ds  # a sum passes the incoming gradient on
     dv = u * dw  # a product passes it on times the *other* factor
     du = v * dw + ds  # the product's part, and the sum's
     ### END SOLUTION
@@ -206,8 +261,8 @@ explain(warm_up, warm_up_backward)
 #
 # ## 3.1 Names, letters, windows
 #
-# The model learns how first names are spelt: it sees three characters and predicts the next. A dot
-# stands for "before the beginning" and for "the end". How many examples does *ninja* give?
+# The model sees three characters of a first name and predicts the next one. A dot stands for
+# "before the beginning" and for "the end". How many examples does *ninja* give?
 
 # %% tags=["data-dependent"]
 from makemore_data import build_splits, build_vocabulary, build_windows, load_names
@@ -231,24 +286,20 @@ for context, following in zip(example.X.tolist(), example.Y.tolist(), strict=Tru
 figures.network()
 
 # %% [markdown]
-# *Shapes stand in brackets. What is blue or grey is given. You will find 26 gradients: the six in
-# orange, and one for each name inside a box, except for `Yb`.*
+# *The shapes are in brackets. Everything blue or grey is given. You will find 26 gradients: the six
+# in orange, and one for each name inside a box, except for `Yb`.*
 #
-# Follow one example down. Its three characters pick a row each of the table `C`, ten numbers; side
-# by side they are 30. A linear layer makes 64 of them. Each of the 64 is normalised over the
-# *batch* (the 32 examples that are read at once), multiplied by a gain, shifted by a bias, and
-# squashed by tanh. The second linear layer gives 27 scores, one for each character: the *logits*.
-# The softmax turns these into probabilities $p$. The loss is the average of $-\ln p$ over the
+# Follow one example down. Each of its three characters picks a row of ten numbers from the table
+# `C`. Side by side these are 30, and a linear layer turns them into 64. Each of the 64 is
+# normalised over the *batch* (the 32 examples that are read at once), multiplied by a gain, shifted
+# by a bias, and squashed by tanh. The second linear layer gives 27 scores, the *logits*. The
+# softmax turns these into probabilities $p$, and the loss is the average of $-\ln p$ over the
 # characters that really came next: the *cross-entropy*.
-#
-# **Count them.** Training moves `C`, `W1`, `b1`, `bngain`, `bnbias`, `W2` and `b2`. How many
-# numbers are these? Which tensor has the most? Section 3.3 prints the sum.
 #
 # ## 3.3 Parameters and a batch
 #
-# Biases usually begin at zero and gains at one. Here they are slightly off, because zeros and ones
-# hide mistakes: forget a gain that is 1, and nothing changes. One of the parameters is of no use;
-# section 5.7 tells which.
+# Biases usually begin at zero and gains at one. Here they are slightly off, because if you forget a
+# gain that is 1, nothing changes.
 
 # %%
 from makemore_data import LECTURE_SEED, init_parameters
@@ -292,11 +343,11 @@ def let_autograd_walk_back():
 # %% [markdown]
 # ## 3.4 The forward pass
 #
-# The same in code, in small steps. A name says what was done: `bn` is batch normalisation, `meani`
-# this batch's mean, `2` squared, `_inv` to the power $-1$ or $-\tfrac12$, `raw` before gain and
-# bias. `hprebn` is the hidden layer before the batch normalisation, `hpreact` before its
-# activation, the tanh; `counts` are $e^{\text{logit}}$. Nothing has been trained. Guess: is its
-# loss above 3.30, that of a blind guess, or below?
+# Here is the same network in code, in small steps. Each name says what was done: `bn` is batch
+# normalisation, `meani` this batch's mean, `2` means squared, `_inv` to the power $-1$ or
+# $-\tfrac12$, and `raw` before gain and bias. `hprebn` is the hidden layer before the batch
+# normalisation, `hpreact` before the tanh, and `counts` are $e^{\text{logit}}$. Guess: is the loss
+# of this untrained network above 3.30, that of a blind guess, or below?
 
 # %%
 n = Xb.shape[0]
@@ -332,7 +383,7 @@ print(f"loss {loss:.4f}, PyTorch's own cross-entropy {F.cross_entropy(logits, Yb
 print(f"a blind guess among {vocab_size} characters {torch.tensor(vocab_size).log():.4f}")
 
 # %% [markdown]
-# Random bets cost more than none. Here is the one of the 32 that costs most:
+# Random bets cost more than no bets. Of the 32, this one costs most:
 
 # %% tags=["data-dependent"]
 one = logprobs[range(n), Yb].argmin().item()  # or any other, 0 to 31
@@ -346,35 +397,35 @@ print(f"the loss {-logprobs[one, right]:.2f}")
 print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: {1 / 27:.4f}")
 
 # %% [markdown]
-# Worse than blind. Which way should each of the 27 logits move? Section 5.3 asks.
+# That is worse than a blind guess. Which way should each of the 27 logits move? Section 5.3 comes
+# back to this.
 
 # %% [markdown]
 # # Part 4 · How to work
 #
-# Each piece of part 5 has an **answer cell** and, below it, a **check cell**. Replace the `...` in
-# the first, run it, then the second.
+# Replace the `...` in each **answer cell** of part 5 and run it, then run the **check cell** below.
 #
 # **One of these is wrong**, for an `x` of shape (32, 64): `x.sum(0) / 32`, `x.sum(0) / n`,
-# `x.mean(0)`. Which? With our batch of 32 their numbers agree. So the check runs your lines again,
-# on hidden networks of other sizes: there the first one fails. Write `n`, or ask for a `.shape`.
+# `x.mean(0)`. With our batch of 32 they all give the same numbers. But the check also runs your
+# lines on hidden networks of other sizes, and there the first one fails.
 #
-# For three of the 26 gradients some wrong formulas give the right numbers, at all sizes. Guess for
-# which, when you get there. So the check also tries each line by itself, with random numbers
-# arriving.
+# For four of the 26 gradients, a formula that lacks a sign, a factor or a branch still gives the
+# right numbers, at all sizes. (When you get there, guess which.) So the check also tries each line
+# by itself, with random incoming gradients.
 #
-# - **Use** what the forward pass has computed and every gradient that you have found, but no
-#   `.grad` and no `backward()`. Several lines, names of your own and loops are fine.
-# - **Keep** the first line, `# answer: ...`: by it the check knows the cell.
-# - **Stuck?** A hint for each gradient is folded above its answer cell. Inside the first hint is a
-#   second one, and inside the second a third.
-# - **After a break**, run all cells above. Your lines are still there.
+# - **Use** everything that the forward pass has computed and every gradient that you have found,
+#   but not `.grad` or `backward()`.
+# - **Keep** the first line, `# answer: ...`, because the check recognises the cell by it.
+# - **Stuck?** Three hints for each gradient are folded above its answer cell, one inside the other.
+# - **After a break**, run all the cells above. Your lines are still there.
 #
 # <details>
 # <summary>What your lines may use</summary>
 #
-# Your answer cells run alone, one after the other. They find `torch` and `F`, every tensor of the
-# forward cell, and the sizes `n`, `block_size`, `vocab_size`, `n_embd` and `n_hidden`. A function
-# of your own or an `import` must stand in an answer cell too.
+# Several lines, names of your own and loops are fine. Your answer cells run alone, one after the
+# other. They can use `torch` and `F`, every tensor of the forward cell, and the sizes `n`,
+# `block_size`, `vocab_size`, `n_embd` and `n_hidden`. A function of your own or an `import` belongs
+# in an answer cell too.
 #
 # </details>
 #
@@ -386,25 +437,23 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # loss = -logprobs[range(n), Yb].mean()
 # ```
 #
-# `logprobs` is (32, 27). The index takes its two lists in step, row 0 with column `Yb[0]`, row 1
-# with column `Yb[1]`, ...: 32 numbers, those of the characters that really came next. (`[:, Yb]`
-# would take whole columns.) The loss is minus their mean.
+# The index takes its two lists in step, row 0 with column `Yb[0]`, row 1 with column `Yb[1]` and so
+# on, so it reads 32 numbers, those of the characters that really came next. The loss is minus their
+# mean.
 #
-# **On paper.** Three examples and four characters. The right characters are the third, the first
-# and the fourth, so the index is `[[0, 1, 2], [2, 0, 3]]`:
+# **On paper.** Take three examples and four characters. The right characters are the third, the
+# first and the fourth, so the index is `[[0, 1, 2], [2, 0, 3]]`:
 
 # %%
 figures.picked_entries()
 
 # %% [markdown]
-# *Left, the entries that the loss reads; right, the gradient, written to the same places.*
+# Why $-\tfrac13$? If you raise $a_{13}$ by a little $\varepsilon$, the mean grows by
+# $\varepsilon/3$, so the loss falls by that much. If you raise $a_{12}$, nothing happens.
 #
-# Why $-\tfrac13$: raise $a_{13}$ by a little $\varepsilon$. The sum grows by $\varepsilon$, the
-# mean by $\varepsilon/3$, and minus the mean falls by that. Raise $a_{12}$, and nothing happens.
+# **Your turn.** The incoming gradient is $\mathrm{d}\text{loss} = 1$, so you need not write it.
 #
-# **Your turn.** What arrives is $\mathrm{d}\text{loss} = 1$; a factor 1 is not written.
-#
-# **`dlogprobs`** (32, 27). Which numbers does the loss read, and with what weight each?
+# **`dlogprobs`** (32, 27). Which numbers does the loss read, and how much does each one count?
 #
 # {{ hints: dlogprobs }}
 
@@ -420,13 +469,11 @@ dlogprobs[range(n), Yb] = -1 / n
 check("dlogprobs")
 
 # %% [markdown]
-# At first it says one of three: **to do**, nothing is there yet; **fail**, and a card looks for the
-# *one* mistake that gives your numbers; **pass**, the line is right. The other verdicts bring their
-# explanation with them.
+# After a **fail**, a card looks for the *one* mistake that explains your numbers.
 #
-# **Worth noticing.** Of 864 numbers only 32 are not zero. The loss complains about the right
-# characters' probabilities alone and says nothing about the wrong ones. How do those hear of it?
-# Through the next section: the probabilities of a row share a denominator.
+# **Worth noticing.** Only 32 of the 864 numbers are not zero, because the loss reads the right
+# characters alone. The wrong ones hear of it in the next section, because they share a denominator
+# with the right ones.
 
 # %%
 nonzero = (logprobs.grad != 0).sum()
@@ -435,8 +482,8 @@ print(
 )
 
 # %% [markdown]
-# The **board** is the graph of all 26 gradients, and it fills up as you go. It begins with the
-# loss, and its arrows run back.
+# The **board** is the graph of all 26 gradients, from the loss backwards, and it fills up as you
+# go.
 
 # %%
 board()
@@ -444,18 +491,17 @@ board()
 # %% [markdown]
 # ## Interlude: slopes without calculus
 #
-# `check` trusts autograd. Who checks autograd? Those who wrote their gradients by hand had a test
-# that needs no calculus: move one number a little, and see how far the result moves.
+# `check` trusts autograd, but who checks autograd? There is a test that needs no calculus: move one
+# number a little, and see how far the result moves.
 
 # %%
 figures.chords()
 
 # %% [markdown]
-# *The slope at* $x$ *is that of the dashed tangent. The pink chord looks ahead only and is too
-# steep on this curve; the green one, equally long on both sides, is nearly parallel to the
-# tangent.*
+# *The pink chord only looks ahead and is too steep here. The green one is equally long on both
+# sides and nearly parallel to the dashed tangent.*
 #
-# Here are both chords for $f(x) = x^2 \tanh x$, whose slope we know from the rules of school.
+# Here are both for $f(x) = x^2 \tanh x$, whose slope we know from the rules of school.
 
 
 # %%
@@ -482,13 +528,12 @@ figures.step_delta()
 
 # %% [markdown]
 # *Where a kernel runs, a slider below moves the step. Each error is a V: coming from the right, it
-# falls with the step; then it climbs again.*
+# falls with the step, and then it climbs again.*
 #
-# A step ten times smaller makes the one-sided error ten times smaller and the central one a hundred
-# times. But a computer rounds. $f(x+\delta)$ and $f(x-\delta)$ agree in nearly all their digits;
-# what was rounded away is blown up when the difference is divided by $2\delta$. Hence the left arm
-# of the V. So **check gradients in float64, with a step near** $10^{-5}$. (In float32 the left arm
-# of the central chord's V begins at steps about a thousand times larger.)
+# If the step is ten times smaller, the one-sided error is ten times smaller and the central one a
+# hundred times. But a computer rounds, and dividing by a small $2\delta$ blows up what was rounded
+# away: this is the left arm of the V. So **check gradients in float64, with a step near**
+# $10^{-5}$.
 #
 # <details>
 # <summary>Why: the Taylor terms</summary>
@@ -497,16 +542,14 @@ figures.step_delta()
 # \qquad
 # \frac{f(x+\delta)-f(x-\delta)}{2\delta} = f'(x) + \tfrac{\delta^2}{6}\,f'''(x) + \dots$$
 #
-# In the second the terms in $\delta$ cancel by symmetry. Its error $\delta^2$ and the rounding
-# error $\epsilon/\delta$, with $\epsilon \approx 10^{-16}$, are equally large at
+# In the second, the terms in $\delta$ cancel. Its error $\delta^2$ and the rounding error
+# $\epsilon/\delta$, with $\epsilon \approx 10^{-16}$, are equally large at
 # $\delta = \sqrt[3]{\epsilon}$, between $10^{-6}$ and $10^{-5}$.
 #
 # </details>
 #
-# Now the network. Take one of the 1,920 numbers in `W1`, move it to either side, and run the whole
-# forward pass each time; it also exists as a function, `atomic(Xb, Yb, C, W1, ...)`.
-# `torch.autograd.grad(loss, x)` is `backward()` for one tensor: it returns the gradient instead of
-# storing it.
+# Now move one of the 1,920 numbers in `W1` to either side, and run the whole forward pass each
+# time, which is also a function, `atomic(Xb, Yb, C, W1, ...)`.
 
 # %% tags=["data-dependent"]
 from makemore_data import Parameters, atomic
@@ -528,17 +571,14 @@ print(f"central   {central(loss_with, in_float64.W1[row, column], 1e-5):.10f}")
 print(f"autograd  {by_autograd[row, column]:.10f}")
 
 # %% [markdown]
-# Autograd is right about this weight. The test took two forward passes, for one number. All 4,137
-# parameters would take 8,274, at every training step. Autograd walks back once, about as much work
-# as two forward passes, and has *all* the gradients. So numerical slopes are a slow, honest
-# witness. `nudge` calls that witness for any number of any tensor, and sets your slope beside it:
+# Autograd is right about this weight. But the test took two forward passes for one number, so all
+# 4,137 parameters would take 8,274, while autograd walks back once. So this witness is honest, but
+# slow. `nudge` calls it for any number:
 
 # %% tags=["data-dependent"]
 nudge("dlogprobs", 0, int(Yb[0]))
 
 # %% [markdown]
-# *The loss as this one number moves, with the slopes found, autograd's, and yours.*
-#
 # ## 5.2 The softmax
 #
 # ```python
@@ -548,15 +588,10 @@ nudge("dlogprobs", 0, int(Yb[0]))
 # logprobs = probs.log()
 # ```
 #
-# The softmax turns a row $z$ of logits into probabilities, $p_j = e^{z_j} / \sum_k e^{z_k}$. The
-# $e^{z_j}$ are the `counts`, as if somebody had counted letters; `counts_sum_inv` is one over their
-# sum. `counts`, `probs` and `logprobs` are (32, 27); `counts_sum` and `counts_sum_inv` are columns,
-# (32, 1).
-#
-# The logarithm and the power work place by place, 864 (or 32) times over. In
-# [micrograd](https://github.com/karpathy/micrograd), the lecturer's small autograd, each of these
-# numbers is an object with a gradient of its own. Tensors do all 864 in one line, and pay with two
-# new kinds of step: copying and adding up.
+# The softmax turns a row $z$ of logits into probabilities, $p_j = e^{z_j} / \sum_k e^{z_k}$.
+# `counts` (the $e^{z_j}$), `probs` and `logprobs` are (32, 27); `counts_sum` and its inverse are
+# columns, (32, 1). The logarithm and the power work element by element, but two kinds of step here
+# are new: copying and adding up.
 #
 # **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$:
 #
@@ -566,15 +601,15 @@ nudge("dlogprobs", 0, int(Yb[0]))
 # a_{31} b_3 & a_{32} b_3 & a_{33} b_3
 # \end{pmatrix} = M .$$
 #
-# The column has been copied: $b_1$ now stands in three places. So its gradient is a sum of three
-# terms (rule 2), each of them what arrives there times the other factor (rule 1):
+# The column has been copied, so $b_1$ is now in three places. Its gradient is a sum of three terms
+# (rule 2), and each of them is the incoming gradient times the other factor (rule 1):
 #
 # $$\mathrm{d}b_1
 # = a_{11}\,\mathrm{d}m_{11} + a_{12}\,\mathrm{d}m_{12} + a_{13}\,\mathrm{d}m_{13} .$$
 #
-# One line of code, two steps: copy, then multiply. Backwards the multiplication comes first and
-# gives each copy a gradient of its own, $g_{ij} = a_{ij}\,\mathrm{d}m_{ij}$. Then the gradients of
-# the copies are added up.
+# This one line of code copies and then multiplies. Backward, the multiplication comes first and
+# gives each copy a gradient of its own, $g_{ij} = a_{ij}\,\mathrm{d}m_{ij}$. Then these are added
+# up.
 
 # %%
 figures.broadcast_and_sum()
@@ -583,7 +618,7 @@ figures.broadcast_and_sum()
 # *Read the lower row from right to left. A copy forward is a sum backward.*
 #
 # **On paper: a matrix becomes a column.** The sum of a row, $s_1 = a_{11} + a_{12} + a_{13}$, has
-# slope 1 in each of its terms. So what arrives at $s_1$ goes to all three, unchanged:
+# slope 1 in each of its terms. So the incoming gradient at $s_1$ goes to all three, unchanged:
 
 # %%
 figures.sum_is_a_router()
@@ -591,8 +626,8 @@ figures.sum_is_a_router()
 # %% [markdown]
 # *A sum forward is a copy backward.*
 #
-# Try it with numbers. `backward(gradient=...)` lets us choose what arrives. Work out both results
-# on paper before you run the cell.
+# Work out both results on paper before you run the cell. (`backward(gradient=...)` lets us choose
+# the incoming gradient.)
 
 # %%
 matrix = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], requires_grad=True)
@@ -607,11 +642,10 @@ matrix.sum(1, keepdim=True).backward(gradient=arrives)
 print("gradient of the matrix that was summed:", matrix.grad.tolist())
 
 # %% [markdown]
-# **The duality.** Sum forward, copy backward; copy forward, sum backward, over the axis along which
-# it was copied. `keepdim=True` keeps that axis, with length 1. Without it the result has the shape
-# (32,), and (32,) together with (32, 1) broadcasts to (32, 32): no error, only nonsense.
+# `keepdim=True` keeps the axis that was added up, with length 1. Without it the result is (32,),
+# and (32,) together with (32, 1) broadcasts to (32, 32), which raises no error and is nonsense.
 #
-# **Your turn**, one line after the other, beginning with the last, which is nearest to the loss.
+# **Your turn**, beginning with the last line, which is nearest to the loss.
 #
 # **`dprobs`** (32, 27), through the logarithm.
 #
@@ -644,13 +678,12 @@ dcounts = dprobs * counts_sum_inv + dcounts_sum
 check("dprobs", "dcounts_sum_inv", "dcounts_sum", "dcounts")
 
 # %% [markdown]
-# When you cannot see where an error is, `heat_map("dcounts")` in a cell of your own draws it: each
-# field is one number, yours minus autograd's, purple where yours is too small, green where it is
-# too large.
+# If you cannot see where an error is, write `heat_map("dcounts")` in a cell of your own. It is
+# purple where your number is too small, and green where it is too large.
 #
 # **Worth noticing: the boost.** At the right character, the gradient of the probability $p$ is
-# $-\tfrac{1}{n\,p}$. At one half it is a mere $2/n$ in size, at one in a thousand $1000/n$. The
-# logarithm turns the volume up exactly where the network is most wrong.
+# $-\tfrac{1}{n\,p}$. If $p$ is one in a thousand, that is $1000/n$ in size, so the logarithm turns
+# the volume up exactly where the network is most wrong.
 
 # %% tags=["data-dependent"]
 p_right = probs.detach()[range(n), Yb]
@@ -661,16 +694,19 @@ print(f"largest gradient of a logit:       {n * logits.grad.abs().max():.2f} / n
 figures.boosts(p_right, boost)
 
 # %% [markdown]
-# *All 32 examples lie on the falling line.*
+# At the logits the boost is gone, and no number exceeds $1/n$, because the softmax multiplies by
+# the same $p$ by which the logarithm divides. Notebook 02 shows this in one formula.
 #
-# At the logits the boost is gone: no number there exceeds $1/n$. The softmax multiplies by the same
-# $p$ by which the logarithm divides. Notebook 02 shows this in one formula.
+# <details>
+# <summary>An aside: should one limit the gradient, or the loss?</summary>
 #
-# **Limit the gradient, or the loss?** Large gradients ruin an update, so one limits them. In a
-# hurry one might limit the loss instead, with `clamp(max=...)`; the essay linked in part 1 tells of
-# code that so limited an error. Take two letters, one common (95 of 100), one rare. The model is
-# two logits and starts out convinced that the rare letter hardly exists. Which training finds the
-# truth?
+# Large gradients ruin an update. In a hurry one might limit the loss, with `clamp(max=...)`. Below,
+# one letter is common (95 of 100) and one is rare, and the model is convinced that the rare one
+# hardly exists. Which training finds the truth? Beyond its limit, `clamp` is a horizontal line,
+# with slope zero, and only the five examples over the limit could have told the model about the
+# rare letter: a leak.
+#
+# </details>
 
 
 # %%
@@ -700,9 +736,6 @@ for style in styles:
 figures.beliefs(beliefs, truth=0.05)
 
 # %% [markdown]
-# A leak: beyond its limit, `clamp` is a horizontal line, with slope zero. Only the five examples
-# over the limit could have taught the model to believe in the rare letter.
-#
 # ## 5.3 The maximum
 #
 # ```python
@@ -711,11 +744,10 @@ figures.beliefs(beliefs, truth=0.05)
 # counts = norm_logits.exp()
 # ```
 #
-# `logits`, `norm_logits`, `counts` are (32, 27); `logit_maxes` is a column, (32, 1). (`max` along
-# an axis returns two tensors, the largest `values` and their `indices`.)
+# `logit_maxes` is a column, (32, 1), and the other three are (32, 27).
 #
-# What is the maximum for? In float32 the exponential of 89 is infinite already, and infinity
-# divided by infinity is not a number. After the subtraction the largest exponent is 0.
+# Why is the maximum subtracted? In float32 the exponential of 89 is already infinite, and infinity
+# divided by infinity is not a number. After the subtraction, the largest exponent is 0.
 
 # %%
 tall = torch.tensor([98.0, 99.0, 100.0])
@@ -724,21 +756,21 @@ safe = tall - tall.max()
 print("minus the maximum:", safe.exp() / safe.exp().sum())
 
 # %% [markdown]
-# **On paper: a column is subtracted.** In $D = A - b$ with a 3 by 3 matrix $A$ and a column $b$,
-# one place reads $d_{32} = a_{32} - b_3$. Each $a$ goes into one $d$, with slope 1; each $b$ into
+# **On paper: a column is subtracted.** In $D = A - b$, with a 3 by 3 matrix $A$ and a column $b$,
+# one entry is $d_{32} = a_{32} - b_3$. Each $a$ goes into one $d$, with slope 1, and each $b$ into
 # three, with slope $-1$.
 #
-# **On paper: the maximum is a router**: it sends what arrives to a single address. Raise the
-# largest number of a row by a little, and the maximum rises by as much: slope 1. Raise any other,
-# and nothing happens: slope 0.
+# **On paper: the maximum is a router**, which sends the incoming gradient to a single address. If
+# you raise the largest number of a row by a little, the maximum rises by as much. If you raise any
+# other number, nothing happens.
 
 # %%
 figures.max_is_a_router()
 
 # %% [markdown]
-# *The maximum remembers who won. All others get zero.*
+# *The maximum remembers who won. All the others get zero.*
 #
-# One trap before you add two contributions in place:
+# There is one trap when you add two contributions in place:
 
 # %%
 first = torch.zeros(3)
@@ -780,8 +812,8 @@ dlogits = dnorm_logits + winners * dlogit_maxes
 check("dnorm_logits", "dlogit_maxes", "dlogits")
 
 # %% [markdown]
-# **What the loss asks for.** Back to the hardest example (3.4). Guess first: which of its 27 slopes
-# are negative? And what do all 27 add up to?
+# Back to the most expensive bet of section 3.4. Guess first: which of its 27 slopes are negative?
+# And what do all 27 add up to?
 
 # %% tags=["data-dependent"]
 asked = logits.grad[one]
@@ -791,10 +823,10 @@ print(f"negative: {(asked < 0).sum()} of 27")
 print(f"the other 26 together: {asked.sum() - asked[right]:+.5f}")
 
 # %% [markdown]
-# To lower the loss, raise one logit and lower all the others, by as much in all.
+# To lower the loss, training has to raise one logit and lower all the others, by as much in all.
 #
-# **Worth noticing: a gradient that is zero.** `dlogit_maxes` is as good as nothing, for a reason.
-# Take the same constant $c$ away from all logits $z$ of a row:
+# **Worth noticing: a gradient that is zero.** Your `dlogit_maxes` is practically zero, and for a
+# good reason. Subtract the same constant $c$ from every logit $z$ in a row:
 #
 # $$\begin{aligned}
 # \frac{e^{z_j - c}}{\sum_k e^{z_k - c}} &= \frac{e^{-c}\,e^{z_j}}{e^{-c} \sum_k e^{z_k}} \\
@@ -805,12 +837,10 @@ print(f"the other 26 together: {asked.sum() - asked[right]:+.5f}")
 figures.softmax_ignores_a_shift()
 
 # %% [markdown]
-# *Subtracting the maximum lowers all bars by the same amount; the probabilities stay as they
-# are.*
-#
-# So the loss does not notice the shift, and its slope with respect to the shift is exactly zero.
-# What you see is rounding. One can tell rounding from a small gradient: compute with more digits,
-# and rounding shrinks, while a real gradient stays where it is.
+# The probabilities stay the same, so the loss does not notice the shift, and its slope with respect
+# to the shift is exactly zero. The tiny numbers that you see are rounding errors. How can you tell
+# them from a small gradient? Compute with more digits: rounding errors shrink, while a real
+# gradient stays where it is.
 
 # %% tags=["nbval-ignore-output"]
 print(f"largest number in dlogits {logits.grad.abs().max():.0e}, in the gradient of a shift:")
@@ -820,9 +850,10 @@ for dtype in (torch.float32, torch.float64):
     print(f"{dtype}: {shift.grad.abs().max():.0e}")
 
 # %% [markdown]
-# So no value can judge the branch through the maximum. Add it, leave it out, send it to the wrong
-# place: `cmp` says `approximate: True`. For the check, which lets random numbers arrive, the
-# mechanics count. If you left the branch out because you know that it is zero, that is right too.
+# This means that the value cannot tell you whether the branch through the maximum is right: `cmp`
+# says `approximate: True` even if you send it to the wrong place. The check therefore sends random
+# gradients through your line. If you left the branch out because you know that it is zero, that is
+# right too.
 #
 # ## 5.4 Linear layer 2
 #
@@ -830,11 +861,9 @@ for dtype in (torch.float32, torch.float64):
 # logits = h @ W2 + b2
 # ```
 #
-# (32, 64) times (64, 27) plus (27,) gives (32, 27).
-#
-# **On paper.** Place by place, a product hands back what arrives times the other factor. Is it so
-# for matrices? Guess. Then write out the smallest case, $Y = A\,B + c$ with 2 by 2 matrices and a
-# row $c$:
+# **On paper.** Element by element, a product sends back the incoming gradient times the other
+# factor. For matrices, write out the smallest case, $Y = A\,B + c$ with 2 by 2 matrices and a row
+# $c$:
 #
 # $$\begin{aligned}
 # y_{11} &= a_{11} b_{11} + a_{12} b_{21} + c_1
@@ -843,8 +872,8 @@ for dtype in (torch.float32, torch.float64):
 # & \qquad y_{22} &= a_{21} b_{12} + a_{22} b_{22} + c_2
 # \end{aligned}$$
 #
-# Now find $a_{11}$. It appears in $y_{11}$, multiplied by $b_{11}$, and in $y_{12}$, multiplied
-# by $b_{12}$. The same search for the other three gives
+# Now find $a_{11}$. It appears in $y_{11}$, multiplied by $b_{11}$, and in $y_{12}$, multiplied by
+# $b_{12}$. The same search for the other three gives
 #
 # $$\begin{aligned}
 # \mathrm{d}a_{11} &= \mathrm{d}y_{11}\,b_{11} + \mathrm{d}y_{12}\,b_{12} &
@@ -853,37 +882,32 @@ for dtype in (torch.float32, torch.float64):
 # \qquad \mathrm{d}a_{22} &= \mathrm{d}y_{21}\,b_{21} + \mathrm{d}y_{22}\,b_{22}
 # \end{aligned}$$
 #
-# Each is a row of one matrix times a row of another: a matrix product again, with something
-# **transposed** (rows become columns, in code `A.T`). Forward, the weight $b_{ij}$ carries a number
-# from input $i$ to output $j$; backward, from $j$ to $i$.
+# Each of these is a row of one matrix times a row of another, so together they are a matrix product
+# again, with something **transposed** (rows become columns, in code `A.T`).
 #
-# Do the same search for $b_{11}$ (it appears in $y_{11}$ and in $y_{21}$) and for $c_1$. Then write
-# $\mathrm{d}A$ and $\mathrm{d}B$ as a product each, of two of the matrices $A$, $B$ and
-# $\mathrm{d}Y$; $\mathrm{d}c_1$ is a plain sum.
-#
-# If you would rather not: the shapes alone decide. Each block may be transposed, they may stand in
-# either order, and their touching sides must be equally long.
+# Do the same for $b_{11}$ (which appears in $y_{11}$ and in $y_{21}$) and for $c_1$. Then write
+# $\mathrm{d}A$ and $\mathrm{d}B$, each as a product of two of the matrices $A$, $B$ and
+# $\mathrm{d}Y$. If you would rather not, let the shapes decide: you may transpose a block and
+# choose the order, but the sides that touch must be equally long.
 
 # %%
 figures.which_product()
 
 # %% [markdown]
-# *For each question mark there is one way only to fit the two blocks together.*
-#
-# `b2` is (27,). Where two shapes differ in length, broadcasting first puts 1s on the *left*: (27,)
+# `b2` is (27,). If two shapes differ in length, broadcasting first puts 1s on the *left*, so `b2`
 # counts as (1, 27), a row, and is copied to all 32 rows of `h @ W2`.
 #
-# **Your turn.** What arrives is `dlogits`.
+# **Your turn.** The incoming gradient is `dlogits`.
 #
-# **`dh`** (32, 64), the part of $A$.
+# **`dh`** (32, 64), in the part of $\mathrm{d}A$.
 #
 # {{ hints: dh }}
 #
-# **`dW2`** (64, 27), the part of $B$.
+# **`dW2`** (64, 27), in the part of $\mathrm{d}B$.
 #
 # {{ hints: dW2 }}
 #
-# **`db2`** (27,), the part of $c$.
+# **`db2`** (27,), in the part of $\mathrm{d}c$.
 #
 # {{ hints: db2 }}
 
@@ -900,27 +924,20 @@ db2 = dlogits.sum(0)
 check("dh", "dW2", "db2")
 
 # %% [markdown]
-# **Worth noticing.** If two sides happen to be equally long, more than one product fits, and only
-# the written-out case can decide. The check's hidden networks have sides that all differ.
-#
-# All 32 examples used the same weights, so their contributions are added up: for `W2` inside the
-# matrix product, whose inner side is the 32; for `b2` in plain sight.
-#
-# **Sixty multiplications.** Guess: what becomes of a 1 that is multiplied by 0.8 sixty times? By
-# 1.2? A recurrent network applies the same matrix at every time step, so backwards the gradient is
-# multiplied by its transpose once for each step. Here are matrices that play the part of 0.8, 1.0
-# and 1.2:
-#
 # <details>
-# <summary>Which number of a matrix plays that part</summary>
+# <summary>An aside: the same matrix, sixty times</summary>
 #
-# The size of its largest *eigenvalue*. An eigenvalue is the factor by which the matrix stretches a
-# vector whose direction it keeps; complex ones turn it too. In the long run every other direction
-# falls behind.
+# A 1 that is multiplied by 0.8 sixty times becomes $1.5 \cdot 10^{-6}$, and with 1.2 it becomes
+# 56,000. A recurrent network applies the same matrix at every time step, so backward its transpose
+# multiplies the gradient once for each step, and the size of its largest *eigenvalue* plays the
+# part of 0.8 or 1.2. Below, one gradient *eventually* **vanishes** (a leak), so that nothing can be
+# learnt from what happened sixty steps ago, and one **explodes**, so that one update ruins the
+# weights.
 #
 # </details>
 
 # %%
+# @title The same matrix, sixty times
 generator = torch.Generator().manual_seed(1)
 recurrent = torch.randn(64, 64, generator=generator)
 recurrent /= torch.linalg.eigvals(recurrent).abs().max()  # now it plays the part of 1
@@ -937,26 +954,20 @@ for size in (0.8, 1.0, 1.2):
 figures.lengths(norms)
 
 # %% [markdown]
-# In the first steps any of the three may shrink. *Eventually* the first **vanishes** (what happened
-# sixty steps ago cannot be learnt from), the third **explodes** (one update ruins the weights), and
-# the second settles. (The 1 becomes $1.5 \cdot 10^{-6}$, and 56,000.) Careful initialisation keeps
-# the factor near 1.
-#
 # ## 5.5 tanh
 #
 # ```python
 # h = torch.tanh(hpreact)
 # ```
 #
-# Place by place, (32, 64). With $\tanh x = \dfrac{e^x - e^{-x}}{e^x + e^{-x}}$, the quotient rule
-# gives
+# With $\tanh x = \dfrac{e^x - e^{-x}}{e^x + e^{-x}}$, the quotient rule gives
 #
 # $$\tanh' x = \frac{(e^x + e^{-x})^2 - (e^x - e^{-x})^2}{(e^x + e^{-x})^2} = 1 - \tanh^2 x .$$
 #
-# **On paper.** A unit whose output is 0.8 has the slope $1 - 0.64 = 0.36$. You did not need to
+# **On paper.** A unit whose output is 0.8 has the slope $1 - 0.64 = 0.36$, and you did not need to
 # know its input.
 #
-# **Your turn.** What arrives is `dh`.
+# **Your turn.** The incoming gradient is `dh`.
 #
 # **`dhpreact`** (32, 64).
 #
@@ -973,13 +984,20 @@ dhpreact = (1 - h**2) * dh
 check("dhpreact")
 
 # %% [markdown]
-# Here at the latest you meet `exact: False`, and it is nobody's fault: on most processors PyTorch's
-# own code for this line multiplies and adds with a single rounding; yours rounds twice. All
-# gradients further back inherit the difference.
+# By now at the latest you see `exact: False`, and it is nobody's fault: on most processors,
+# PyTorch's own code for this line rounds once where yours rounds twice. All gradients further back
+# inherit the difference.
 #
-# **The last bit.** It might have begun in 5.2 already. The forward pass says `counts_sum**-1`
-# there. Why not `1 / counts_sum`? The two have the same derivative, $-1/x^2$. But PyTorch computes
-# it in two ways:
+# <details>
+# <summary>An aside: the last bit</summary>
+#
+# The forward pass says `counts_sum**-1`. Why not `1 / counts_sum`? The two have the same
+# derivative, $-1/x^2$, but PyTorch computes it in two ways, which the cell below compares. If you
+# write `1 / counts_sum` in the forward cell, the check says that this line differs from the
+# course's, and `cmp`, which compares with your own tensors, finds no gradient exact from
+# `dcounts_sum` on. *Exact* says how alike two pieces of code are, and not which of them is right.
+#
+# </details>
 
 # %% tags=["nbval-ignore-output"]
 # @title Two ways to invert, forward and backward
@@ -993,23 +1011,17 @@ for name, invert in (("x**-1", lambda x: x**-1), ("1 / x", lambda x: 1 / x)):
         print(f"{name} forward, {formula:<11} backward: largest difference {apart:.0e}")
 
 # %% [markdown]
-# With `1 / counts_sum` the formula of school is right to all digits but the last, and from there on
-# no gradient is exact any more. *Exact* says how alike two pieces of code are, not who is right.
-#
 # **The gate.** The slope of a squashing function opens and shuts the way back:
 
 # %%
 figures.squashing()
 
 # %% [markdown]
-# *At ±5 next to nothing is left of tanh's slope, and 3 % of the sigmoid's best.*
+# *At ±5, tanh has next to no slope left, and the sigmoid has 3 % of its best.*
 #
-# At input 5 tanh lets 0.02 % of the gradient through: a leak. The unit is **saturated** and learns
-# next to nothing from this example. Large weights at the start are the usual cause; batch
-# normalisation, which comes next, is the usual cure. The sigmoid's slope is at best 1/4, and ten
-# layers of it leave a millionth.
-#
-# Our own gates: is any of the 64 units shut for all 32 examples?
+# At input 5, tanh lets 0.02 % of the gradient through, which is a leak. The unit is **saturated**
+# and learns next to nothing from this example. Batch normalisation is the usual cure. Is any of our
+# own 64 units shut for all 32 examples?
 
 # %% tags=["data-dependent"]
 gate = 1 - h.detach() ** 2
@@ -1022,9 +1034,15 @@ figures.gates(gate)
 # %% [markdown]
 # *Green where the gate is open. No column is empty from top to bottom.*
 #
-# **Open or shut.** The rectifier, `relu(x) = max(x, 0)`, has the slope 1 on the right and exactly 0
-# on the left. If one careless update makes a unit negative for *every* example, no gradient reaches
-# its weights: it is **dead**. Of 40 units, how many survive one step that is far too large?
+# <details>
+# <summary>An aside: units that die</summary>
+#
+# The rectifier, `relu(x) = max(x, 0)`, has the slope 1 on the right and exactly 0 on the left. If
+# one careless update makes a unit negative for *every* example, no gradient reaches its weights,
+# and the unit is **dead**, which is the last of the leaks. Of 40 units, how many survive one step
+# that is far too large?
+#
+# </details>
 
 # %%
 # @title A layer of 40 units, before and after the step
@@ -1054,10 +1072,6 @@ figures.firing(before, after)
 # %% [markdown]
 # *Green where a unit fires, grey where it does not, pink where it is dead.*
 #
-# Here the inputs are fixed, and the dead stay dead. (In a deeper network, what comes in may change
-# until they fire again.) Smaller steps help, and rectifiers that keep a little slope on the left
-# (leaky ReLU).
-#
 # ## 5.6 Batch normalisation
 #
 # ```python
@@ -1070,19 +1084,17 @@ figures.firing(before, after)
 # hpreact = bngain * bnraw + bnbias
 # ```
 #
-# Seven lines, but no step is new to you. `hprebn` is the hidden layer *before* batch norm. Each
-# column, one unit, is shifted and scaled to mean 0 and variance 1; that makes `bnraw`. Then the
-# network may choose another scale (`bngain`) and shift (`bnbias`); that makes `hpreact`.
-#
-# New is that examples meet. The 32 numbers of a column share a mean and a variance, so what happens
-# to one depends on the other 31.
+# Each column of `hprebn`, which is one unit, is shifted and scaled to mean 0 and variance 1. Then
+# the network may choose another scale (`bngain`) and shift (`bnbias`). You know all these steps.
+# But here, for the first time, the examples affect each other: the 32 numbers of a column share a
+# mean and a variance, so what happens to one depends on the other 31.
 
 # %%
 figures.batchnorm_graph()
 
 # %% [markdown]
-# *Forward, from* `hprebn` *down to* `hpreact`*. H stands for n_hidden. Two lines read each of the
-# green tensors.*
+# *Forward, from* `hprebn` *down to* `hpreact`*. H is n_hidden. Each of the green tensors is read by
+# two lines.*
 #
 # ### Gain, bias and the normalised values
 #
@@ -1091,11 +1103,8 @@ figures.batchnorm_graph()
 # ```
 #
 # `bngain` and `bnbias` are rows, (1, 64), and are copied to all 32 examples. **On paper** this is
-# the column-meets-matrix picture of section 5.2, turned by a quarter: the copies now lie below each
-# other.
-#
-# **Two for one.** What arrives is `dhpreact`. The bias is a gain whose `bnraw` is 1 everywhere. So
-# write the line for `dbngain`; with 1 for `bnraw` it is the line for `dbnbias`.
+# the column of section 5.2, turned by a quarter: the copies now lie below each other. The incoming
+# gradient is `dhpreact`.
 #
 # **`dbngain`** (1, 64), a factor that was copied.
 #
@@ -1130,13 +1139,11 @@ check("dbngain", "dbnbias", "dbnraw")
 # bnraw = bndiff * bnvar_inv
 # ```
 #
-# (Why $n-1$? See the end of this section.)
-#
 # **On paper.** In $q = \tfrac12 (a_1 + a_2 + a_3)$ each term has the slope $\tfrac12$, so each
 # receives $\tfrac12\,\mathrm{d}q$. For $r = q^{-1/2}$ the slope is $-\tfrac12\,q^{-3/2}$.
 #
-# **Find the fault.** The column (1, 3, 5) has the differences ($-2$, 0, 2) and the variance 4. At
-# its `bnraw`, (1, 0, 3) arrives. Somebody goes back from there:
+# **Find the fault.** The column (1, 3, 5) has the differences ($-2$, 0, 2) and the variance 4. The
+# incoming gradient at its `bnraw` is (1, 0, 3), and somebody goes back from there:
 #
 # | | their way |
 # | :-- | :-- |
@@ -1144,7 +1151,7 @@ check("dbngain", "dbnbias", "dbnraw")
 # | `dbnvar` | $-\tfrac12 \cdot 4^{-3/2} \cdot 4 = -\tfrac14$ |
 # | `dbndiff2` | $-\tfrac14$, copied to all three |
 #
-# Their shapes are right, and one line is wrong. Decide which before autograd goes the same way:
+# The shapes are right, but one line is wrong. Decide which, before autograd goes the same way:
 
 # %%
 column = torch.tensor([[1.0], [3.0], [5.0]], requires_grad=True)
@@ -1159,16 +1166,15 @@ for name, gradient in zip(("dbnvar_inv", "dbnvar", "dbndiff2"), found, strict=Tr
     print(f"{name:<10} {gradient.flatten().tolist()}")
 
 # %% [markdown]
-# The last line forgot the ½ in front of the sum. Now yours. The `1e-5` keeps the power finite for a
-# unit that gives the same number for every example. It belongs to the base, forward and backward.
-#
-# And choose: which of these pictures is `dbnraw`, which `dbndiff2`?
+# The last line forgot the ½ in front of the sum. Now write yours. The `1e-5` keeps the power finite
+# for a unit that gives the same number for every example, and it belongs to the base, forward and
+# backward. Which of these pictures is `dbnraw`, and which is `dbndiff2`?
 
 # %% tags=["data-dependent"]
 figures.which_gradient(bnraw.grad, bndiff2.grad)
 
 # %% [markdown]
-# *Green is positive, purple negative; the stronger the colour, the larger the number.*
+# *Green is positive and purple negative, and the stronger the colour, the larger the number.*
 #
 # **`dbnvar_inv`** (1, 64), through the product.
 #
@@ -1195,7 +1201,8 @@ dbndiff2 = torch.ones_like(bndiff2) * dbnvar / (n - 1)
 check("dbnvar_inv", "dbnvar", "dbndiff2")
 
 # %% [markdown]
-# (Picture B is `dbndiff2`: each column has one colour, since a sum hands back to all the same.)
+# (Picture B is `dbndiff2`: each column has one colour, because a sum sends the same gradient back
+# to all its terms.)
 #
 # ### The mean, and back to the first layer
 #
@@ -1206,20 +1213,20 @@ check("dbnvar_inv", "dbnvar", "dbndiff2")
 # bnraw = bndiff * bnvar_inv
 # ```
 #
-# **On paper.** The column again, $x = (1, 3, 5)$, its differences $y = (-2, 0, 2)$. Raise $x_1$ by
-# $\varepsilon$. Its own difference grows by $\varepsilon$. But the mean has grown by
+# **On paper.** Take the column $x = (1, 3, 5)$ again, with its differences $y = (-2, 0, 2)$. If you
+# raise $x_1$ by $\varepsilon$, its own difference grows by $\varepsilon$. But the mean grows by
 # $\varepsilon/3$, so *all three* differences fall by that. How each $y_i$ depends on each $x_j$ is
 # a table, the **Jacobian**:
 #
 # $$\frac{\partial y}{\partial x} =
 # \begin{pmatrix} 1 & 0 & 0 \\ 0 & 1 & 0 \\ 0 & 0 & 1 \end{pmatrix} - \frac13
-# \begin{pmatrix} 1 & 1 & 1 \\ 1 & 1 & 1 \\ 1 & 1 & 1 \end{pmatrix} :$$
+# \begin{pmatrix} 1 & 1 & 1 \\ 1 & 1 & 1 \\ 1 & 1 & 1 \end{pmatrix} .$$
 #
-# one part straight from each number to its own difference, one part from every number to every
-# difference, through the mean. Those are the two arrows that leave `hprebn` in the graph.
+# Its two parts are the two arrows that leave `hprebn` in the graph: straight to its own difference,
+# and to every difference through the mean.
 #
-# **Numbers first.** What leaves at $x$ when (1, 0, 0) arrives at $y$? When (1, 0, 1) does, or
-# (7, 7, 7)? Add up each answer, too.
+# **Numbers first.** If the incoming gradient at $y$ is (1, 0, 0), what is the gradient of $x$? What
+# if it is (1, 0, 1), or (7, 7, 7)? Add up each answer, too.
 
 # %%
 for arrives in ([1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [7.0, 7.0, 7.0]):
@@ -1234,8 +1241,8 @@ for arrives in ([1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [7.0, 7.0, 7.0]):
 #
 # {{ hints: dbndiff }}
 #
-# **`dbnmeani`** (1, 64). The lecture adds up to (64,), and its `cmp` accepts it, by broadcasting.
-# Here it has to have the shape of its tensor.
+# **`dbnmeani`** (1, 64). (The lecture's is (64,), which `cmp` accepts there because of
+# broadcasting.)
 #
 # {{ hints: dbnmeani }}
 #
@@ -1256,9 +1263,9 @@ dhprebn = dbndiff + dbnmeani / n  # two readers: the difference and the mean
 check("dbndiff", "dbnmeani", "dhprebn")
 
 # %% [markdown]
-# **Worth noticing.** Whatever arrived, what left added up to zero. So it does here, in each column.
-# Forward, raise all numbers of a column by the same amount: no difference changes. A common shift
-# gets through in neither direction.
+# **Worth noticing.** Whatever the incoming gradient was, the gradient of $x$ added up to zero, and
+# yours does so in each column. The reason is that if you raise all numbers of a column by the same
+# amount, no difference changes.
 
 # %% tags=["nbval-ignore-output"]
 print(f"largest number in hprebn's gradient: {hprebn.grad.abs().max():.0e}")
@@ -1266,13 +1273,19 @@ print(f"largest sum of a column:             {hprebn.grad.sum(0).abs().max():.0e
 board()
 
 # %% [markdown]
-# **Worth noticing: why n − 1?** The variance is measured from the batch's *own* mean, which lies
-# closer to the batch's numbers than the true mean does. So the sum of squares comes out a little
-# too small. Dividing by $n-1$ instead of $n$ makes up for that on average: [**Bessel's
-# correction**](http://mathcenter.oxford.emory.edu/site/math117/besselCorrection/). With standard
-# normal numbers, whose true variance is 1:
+# <details>
+# <summary>An aside: why n − 1?</summary>
+#
+# The batch's *own* mean lies closer to its numbers than the true mean does, so the sum of squares
+# comes out a little too small. Dividing by $n-1$ makes up for that on average ([**Bessel's
+# correction**](http://mathcenter.oxford.emory.edu/site/math117/besselCorrection/)), as the cell
+# below shows with numbers whose true variance is 1. [The paper](https://arxiv.org/abs/1502.03167)
+# divides by $n$ while training, and notebook 03 measures who else does.
+#
+# </details>
 
 # %%
+# @title The variance of many batches, divided by n and by n - 1
 generator = torch.Generator().manual_seed(5)
 sizes = [2, 3, 4, 6, 8, 12, 16, 24, 32]
 batches = [torch.randn(20_000, size, generator=generator) for size in sizes]
@@ -1283,26 +1296,26 @@ print(f"batches of 32: {with_n[-1]:.2f} with n, {with_n_minus_1[-1]:.2f} with n 
 figures.variance_estimates(sizes, with_n, with_n_minus_1)
 
 # %% [markdown]
-# Our network divides by $n-1$ everywhere. [The paper](https://arxiv.org/abs/1502.03167) divides by
-# $n$ while training. Notebook 03 measures who else does.
-#
 # ## 5.7 Linear layer 1
 #
 # ```python
 # hprebn = embcat @ W1 + b1
 # ```
 #
-# (32, 30) times (30, 64) plus (64,) gives (32, 64).
-#
-# **`dembcat`** (32, 30) is section 5.4 with other names. Do it from the shapes alone.
+# **`dembcat`** (32, 30) is section 5.4 with other names, so do it from the shapes alone.
 #
 # {{ hints: dembcat }}
 #
-# **Two gradients in one.** Find **`dW1`** (30, 64) and **`db1`** (64,) with a single matrix
-# product. (One after the other is right too.) A bias is a weight whose input is always 1.
+# **`dW1`** (30, 64) and **`db1`** (64,).
 #
-# So put a column of ones beside `embcat`, with `torch.cat([a, b], 1)`, and think of `b1` as one
-# more row of `W1`, at the same end. The gradient of this larger `W1` holds both.
+# <details>
+# <summary>An aside: both with a single matrix product</summary>
+#
+# A bias is a weight whose input is always 1. So put a column of ones beside `embcat`, with
+# `torch.cat([a, b], 1)`, and think of `b1` as one more row of `W1`, at the same end. The gradient
+# of this larger `W1` holds both.
+#
+# </details>
 #
 # {{ hints: dW1 }}
 #
@@ -1322,25 +1335,22 @@ dW1, db1 = dboth[:-1], dboth[-1]
 check("dembcat", "dW1", "db1")
 
 # %% [markdown]
-# **Worth noticing: the useless bias.** The gradient of `b1` is zero but for rounding, like that of
-# `logit_maxes`, and you have just seen why: batch normalisation subtracts the mean of the column,
-# and with it the bias. Whatever `b1` is, the loss never hears of it.
+# **Worth noticing: the useless bias.** Apart from rounding, the gradient of `b1` is zero, like that
+# of `logit_maxes`. You have just seen why: batch normalisation subtracts the mean of the column,
+# and the bias goes with it, so the loss never hears of it.
 
 # %% tags=["data-dependent"]
 far_off = atomic(Xb, Yb, *in_float64._replace(b1=in_float64.b1 + 1000))
 print(f"loss {atomic(Xb, Yb, *in_float64):.8f}, with 1000 added to each b1 {far_off:.8f}")
 
 # %% [markdown]
-# These 64 numbers take up memory and learn nothing. `bnbias`, which comes *after* the mean has been
-# subtracted, does their work. So serious code says `Linear(..., bias=False)` before a normalisation
-# layer.
+# `bnbias`, which comes *after* the mean has been subtracted, does the work of `b1`. So serious code
+# writes `Linear(..., bias=False)` before a normalisation layer.
 #
-# **A fault to find.** In the backward pass of part 1's training B all shapes are right, and one
-# contribution has been forgotten. Everything behind it is wrong as well. Which gradient is wrong
-# although all that lead to it are right?
-#
-# The lines come in alphabetical order. Look them up on the board; its colours are those of your
-# gradients, not of theirs.
+# **A fault to find.** In the backward pass of part 1's training B, all the shapes are right, but
+# one contribution has been forgotten, and everything behind it is wrong as well. Which gradient is
+# wrong although all that lead to it are right? Look the lines up on the board. (Its colours are
+# yours.)
 
 # %% tags=["nbval-ignore-output"]
 from IPython.display import display
@@ -1355,7 +1365,7 @@ for name, tensor in tensors.items():
 board()
 
 # %% [markdown]
-# How many arrows lead to it? Give its tensor, or a name such as `"logits"`:
+# How many arrows lead to the wrong one? Write its tensor here, or a name such as `"logits"`:
 
 # %% tags=["data-dependent"]
 # try: ex1-fault
@@ -1369,8 +1379,8 @@ if chosen:
     display(figures.difference(f"d{chosen}", theirs[chosen], tensors[chosen], whose="their"))
 
 # %% [markdown]
-# Once you have it, look at the picture: what does the row of one example have in common with the
-# others? Which contribution is like that? Put it back. `theirs["h"]` is their `dh`, and so on.
+# Look at the picture: what does the row of one example have in common with the others? Which
+# contribution is like that? Put it back. (`theirs["h"]` is their `dh`, and so on.)
 
 # %%
 # try: ex1-repair
@@ -1391,17 +1401,15 @@ else:
 # ```
 #
 # (32, 3, 10) becomes (32, 30): the three rows of ten that belong to an example are laid side by
-# side. No number changes and none moves in memory: a view only puts the brackets elsewhere. The
-# backward step puts them back. Choose: an example has three positions of two numbers each. Which
-# grid, A or B, did this row come from?
+# side. A view only puts the brackets elsewhere, and the backward step puts them back. Suppose that
+# an example has three positions of two numbers each. Which grid did this row come from, A or B?
 
 # %%
 figures.which_view()
 
 # %% [markdown]
-# The next answer cell asks for `demb`; its check tells whether you have chosen well. With the other
-# grid every number is there, in the wrong place. (A transposed tensor may refuse a `.view`;
-# `.reshape` never does.)
+# The check of `demb`, below, tells you whether you have chosen well. With the other grid every
+# number is there, but in the wrong place.
 #
 # ## 5.9 The embedding
 #
@@ -1409,22 +1417,18 @@ figures.which_view()
 # emb = C[Xb]
 # ```
 #
-# `C` is (27, 10), a row of ten numbers for each character. `Xb` holds whole numbers, (32, 3), the
-# rows to look up; it has no gradient, since there is nothing to nudge about "row 5". `emb` is
-# (32, 3, 10).
+# `C` is (27, 10), a row of ten numbers for each character. `Xb` holds whole numbers, (32, 3), which
+# are the rows to look up. It has no gradient, because there is nothing to nudge about "row 5".
 #
 # **On paper.** The name *ma* gives three windows. Looking up is copying: the row of the dot is
-# copied to six places, the row of *m* to two, the row of *a* to one.
+# copied to six places, the row of *m* to two, and the row of *a* to one.
 
 # %%
 figures.lookups_and_repeats()
 
 # %% [markdown]
-# *Each place of the windows receives a gradient; each row of the table collects those of all its
-# copies.*
-#
-# A common trap: three visitors come to door 0, one comes to door 2, and each adds 1 to the count of
-# the door. What do the doors count?
+# Mind a common trap. Three visitors come to door 0, one comes to door 2, and each adds 1 to its
+# count:
 
 # %%
 doors = torch.tensor([0, 0, 0, 2])
@@ -1433,11 +1437,10 @@ visitors[doors] += 1
 print("with += on an index:", visitors.tolist())
 
 # %% [markdown]
-# Door 0 should have counted 3. But `visitors[doors] += 1` reads all four counts first (0, 0, 0, 0),
-# adds 1 to each, and then writes four ones, three of them onto the same place. Repeated rows are
-# overwritten, not added up. Let a loop visit one place after the other, or use a function that is
-# made for it: `t.index_add_(0, indices, rows);`. (It also returns `t`, and the semicolon keeps a
-# cell that ends with this line from printing all of it.)
+# Door 0 should have counted 3. But `visitors[doors] += 1` reads all four counts before it writes
+# any, so repeated rows are overwritten, not added up. Let a loop visit one place after the other,
+# or use a function that is made for this, `t.index_add_(0, indices, rows);`. (The semicolon keeps
+# the notebook from printing the tensor.)
 #
 # **Your turn.**
 #
@@ -1478,10 +1481,8 @@ row = Xb[one, 2].item()
 print(f"row {row} of dC begins with {C.grad[row, 0]:.4f}, from all examples that read it")
 
 # %% [markdown]
-# **Worth noticing.** A row of `C` is trained as often as its character turns up. A character that
-# is in none of the batch's windows has a gradient of exactly zero and does not move in this step.
-# (Of fifty thousand words, that would be nearly all.) A lookup is a matrix product
-# in disguise: a one-hot matrix times `C`. So even the last step follows the rule of section 5.4.
+# **Worth noticing.** If a character is in none of the batch's windows, the gradient of its row is
+# exactly zero.
 
 # %% tags=["data-dependent"]
 lookups = torch.bincount(Xb.flatten(), minlength=vocab_size)
@@ -1500,22 +1501,22 @@ board()
 check()
 
 # %% [markdown]
-# Twenty-six gradients, and only a handful of different moves:
+# These were twenty-six gradients, but only a handful of different moves:
 #
 # | forward | backward |
 # | :-- | :-- |
-# | a function, place by place | what arrives, times the slope at each place |
-# | a product | what arrives, times the other factor |
+# | a function, element by element | the incoming gradient, times the slope at each element |
+# | a product | the incoming gradient, times the other factor |
 # | a copy (broadcasting, looking up a row) | the copies' gradients, added up |
-# | a sum, a mean | what arrives, copied to every term (a mean: its n-th part) |
-# | a maximum | what arrives, to the winner only |
-# | a matrix product | the matrix product whose shapes fit (if two fit, write out a case: 5.4) |
+# | a sum, a mean | the incoming gradient, copied to every term (a mean: its n-th part) |
+# | a maximum | the incoming gradient, to the winner only |
+# | a matrix product | the matrix product whose shapes fit (if two fit, write out a case) |
 # | a change of shape | the change undone |
 # | read by several lines | the readers' gradients, added up |
 #
-# Now let them do what gradients are for. For a minute the next cell runs your ten answer cells on
-# one batch after the other. Each time it moves every parameter a little against its gradient: your
-# lines, and no `loss.backward()`.
+# Now let them do what gradients are for. For a minute, the next cell runs your ten answer cells on
+# one batch after the other, and each time it moves every parameter a little against its gradient:
+# with your lines, and without `loss.backward()`.
 
 # %% tags=["nbval-ignore-output"]
 from grader import train_with_my_answers
@@ -1531,34 +1532,33 @@ for run in filter(None, (untrained, trained)):
     print("   ", ", ".join(name[:20] for name in invented))
 
 # %% [markdown]
-# Nobody has told the network what a name is. What lies between the two lists is the chain rule, as
-# you wrote it.
+# What lies between the two lists is the chain rule, as you wrote it.
 #
-# **One more, not in the network.** *RMS norm*, which many language models use, divides each row by
-# the root of its mean square. No example meets another here. What arrives is `dy`, and `explain`
-# checks.
+# **One more, from outside the network.** *RMS norm*, which many language models use, divides each
+# row by the root of its mean square, so the examples do not affect each other. The incoming
+# gradient is `dy`.
 #
 # <details>
 # <summary>Hint 1 for <code>dmean_square</code></summary>
 #
-# One line reads `mean_square`: the product. It is a column (n, 1), so it was copied along each row.
-# The other factor is `x`, and the slope of $m^{-1/2}$ is $-\tfrac12 m^{-3/2}$.
+# Only the product reads `mean_square`, a column that was copied along each row. The other factor is
+# `x`, and the slope of $m^{-1/2}$ is $-\tfrac12 m^{-3/2}$.
 #
 # </details>
 #
 # <details>
 # <summary>Hint 2 for <code>dx</code></summary>
 #
-# Two lines read `x`: the product, and the square under the mean. A mean hands each term its share;
-# of how many numbers is this one?
+# Two lines read `x`: the product, and the square under the mean. A mean gives each term its share.
+# Of how many numbers is this one?
 #
 # </details>
 #
 # <details>
-# <summary>Hint 3: a row to test with</summary>
+# <summary>Hint 3: a row to test</summary>
 #
-# Where `x` is (1, 1, $-1$, 1) and (1, 0, 0, 0) arrives, `dmean_square` is $-0.5$ and `dx` is (0.75,
-# $-0.25$, 0.25, $-0.25$).
+# If `x` is (1, 1, $-1$, 1) and the incoming gradient is (1, 0, 0, 0), `dmean_square` is $-0.5$ and
+# `dx` is (0.75, $-0.25$, 0.25, $-0.25$).
 #
 # </details>
 
@@ -1587,16 +1587,9 @@ def rms_norm_backward(dy, x, mean_square, n, d):
 explain(rms_norm, rms_norm_backward)
 
 # %% [markdown]
-# **You can now** take a forward line that you have never seen, find its readers, write its
-# backward step, and check it by its shape, against autograd, or against nothing but a central
-# difference. You know two gradients that are zero by design and why their values cannot prove
-# your formula right. And the gradient leaked in four places: a limited loss, a matrix applied again
-# and again (or it burst), shut gates, dead units.
+# **Where next.** Notebook **02** takes the eight lines of the cross-entropy in a single stride, and
+# the result fits into half a line. **03** does the same for batch normalisation. In **04** you
+# train the network in earnest, for 200,000 steps.
 #
-# **Where next.** At the logits something curious happened: a huge gradient became a tame one.
-# Notebook **02** takes the eight lines of the cross-entropy in a single stride, and the result fits
-# into half a line. **03** does the same for batch normalisation. In **04** you train the network in
-# earnest, with these short forms, for 200,000 steps.
-#
-# In a terminal, `grader check 01_atomic_backprop.ipynb` says the same as the cells above, for the
-# whole notebook at once. It reads the file, so save first.
+# In a terminal, `grader check 01_atomic_backprop.ipynb` says the same as the cells above. It reads
+# the file, so save first.

@@ -4,16 +4,21 @@
 # {{ colab }}
 #
 # In notebook 01 the gradient took eight lines to get from the loss back to the logits. Here you go
-# the whole way in one step: with pencil and paper first, then in half a line of code. Nearly every
-# classifier is trained with this gradient, and it can be read: it says which scores are pulled up,
+# the whole way in one step: first with pencil and paper, then in half a line of code. Nearly every
+# classifier is trained with this gradient, and you can read it: it says which scores are pulled up,
 # which are pushed down, and how hard.
 #
-# - **Time:** about an hour and a half: half an hour on paper, the rest for what it means.
-# - **You need:** notebook 01 up to its section 5.3 (or its three rules by heart), the slopes of
-#   $e^x$, $\ln x$ and of a quotient.
+# - **Time:** about an hour and a half, of which half an hour is on paper. The rest is for what it
+#   means.
+# - **You need:** notebook 01 up to its section 5.3 (or its three rules by heart), and the slopes of
+#   $e^x$, of $\ln x$ and of a quotient.
 # - **Afterwards you can:** derive the gradient of softmax and cross-entropy from nothing, write it
-#   in one expression, read a picture of it, say why nobody computes it in small steps, and adapt
-#   it when the loss changes.
+#   in one expression, read a picture of it, say why nobody computes it in small steps, and adapt it
+#   when the loss changes.
+#
+# The exercise comes from Andrej Karpathy's lecture [*Becoming a Backprop
+# Ninja*](https://www.youtube.com/watch?v=q8SA3rM6ckI), part 4 of *Building makemore*. You need not
+# have seen it.
 #
 # | on paper | in code, as in 01 and 04 |
 # | :-- | :-- |
@@ -53,8 +58,8 @@ torch.set_num_threads(1)  # matrices this small: two threads would mostly wait f
 # # Part 1 · Eight lines, or one
 #
 # The names, the network and the batch are those of notebook 01, with the same seed. This time the
-# network itself is only a function, and autograd takes no notes of it. We start where it ends: with
-# the **logits**, 27 scores for each of 32 examples.
+# network is only a function, and autograd takes no notes of it, because we start where it ends:
+# with the **logits**, 27 scores for each of 32 examples.
 
 
 # %% tags=["data-dependent"]
@@ -79,8 +84,9 @@ logits = network(Xb, *run.parameters)
 print("logits:", tuple(logits.shape), "  right characters:", tuple(Yb.shape))
 
 # %% [markdown]
-# Here are notebook 01's eight lines again, in a function, so that their names stay inside it. (With
-# `torch.arange` for `range`, which Python walks through number by number.)
+# Here are the eight lines of notebook 01 again. They are in a function, so that their names stay
+# inside it. (They use `torch.arange` for `range`, because Python walks through a `range` number by
+# number.)
 
 
 # %%
@@ -96,7 +102,7 @@ def eight_small_lines(logits, Yb):
 
 
 # %% [markdown]
-# And here is the one line that takes their place. Do they give the same number?
+# And here is the one line that takes their place. Do the two give the same number?
 
 # %%
 loss = F.cross_entropy(logits, Yb)
@@ -106,7 +112,7 @@ print(f"eight lines: {eight_small_lines(logits, Yb).item():.4f}")
 print(f"one line:    {loss.item():.4f}")
 
 # %% [markdown]
-# And for other logits, small ones and large ones?
+# And do they agree on other logits, small ones and large ones?
 
 # %% tags=["data-dependent"]
 generator = torch.Generator().manual_seed(0)
@@ -125,34 +131,34 @@ print("eight lines:", round(eight_small_lines(extreme, Yb).item(), 4))
 print("one line:   ", round(F.cross_entropy(extreme, Yb).item(), 4))
 
 # %% [markdown]
-# One of the two is wrong. What it sends back is worse: a single training step with it, and the
-# network is gone. Section 4.6 finds out why, and your formula will not have the trouble.
+# One of the two is wrong, and what it sends back is even worse: after a single training step with
+# it, the network is ruined. Section 4.6 finds out why, and your formula will not have this problem.
 #
-# The same function has the same gradient. The forward pass has become one step; the backward pass
-# should become one too.
+# The same function has the same gradient. So if the forward pass has become one step, the backward
+# pass should become one step too.
 
 # %%
 figures.eight_lines_become_one()
 
 # %% [markdown]
-# *Above, the long way there and back, without its three narrow tensors (the maxima, the sums and
-# their inverses); below, the same in one step.*
+# *Above is the long way there and back, without its three narrow tensors (the maxima, the sums and
+# their inverses). Below is the same in one step.*
 
 # %% [markdown]
 # # Part 2 · On paper
 #
-# Get a sheet of paper. The batch can wait: take **one example**, with the logits
+# Get a sheet of paper. The batch can wait, so take **one example**, with the logits
 # $\ell_1, \ell_2, \dots, \ell_{27}$. Call the right character (the label) $y$, the sum of the
 # exponentials $S$, the probabilities $p_1, \dots, p_{27}$, and the loss of this one example $L$:
 #
 # $$S = \sum_k e^{\ell_k}, \quad p_i = \frac{e^{\ell_i}}{S}, \quad L = -\ln p_y .$$
 #
-# We look for $\dfrac{\partial L}{\partial \ell_i}$, for each $i$. Mind the letters: $y$ is *one*
-# character, the right one; $i$ is *any*, the one whose logit we move; $k$ only runs through all of
-# them inside a sum.
+# We look for $\dfrac{\partial L}{\partial \ell_i}$, for each $i$. Keep the letters apart: $y$ is
+# *one* character, the right one, while $i$ is *any* character, the one whose logit we move. The
+# letter $k$ only runs through all of them inside a sum.
 #
-# (The maximum, which the eight lines subtract first, is left out. It guards against overflow and
-# changes none of the probabilities, so it does not change the slopes either.)
+# (The eight lines subtract the maximum first. This guards against overflow but changes none of the
+# probabilities, so it does not change the slopes either, and we leave it out.)
 #
 # ## 2.1 From the loss to the probability
 #
@@ -160,24 +166,24 @@ figures.eight_lines_become_one()
 #
 # $$\frac{\partial L}{\partial p_y} = -\frac{1}{p_y} .$$
 #
-# That is the boost of notebook 01: the smaller $p_y$, the louder the complaint.
+# This is the boost of notebook 01: the smaller $p_y$ is, the louder the loss complains.
 #
 # ## 2.2 From the probability to the logits
 #
-# $p_y = e^{\ell_y} / S$ is a quotient. Which logits does it depend on? The numerator knows
-# $\ell_y$ only, but the denominator knows all of them. So there are two kinds of logit, and two
-# cases. In both we need the slope of the denominator, which is the same for every $i$, since only
-# one term of the sum contains $\ell_i$:
+# $p_y = e^{\ell_y} / S$ is a quotient. Which logits does it depend on? The numerator reads only
+# $\ell_y$, but the denominator reads all of them. So there are two kinds of logit, and two cases.
+# In both we need the slope of the denominator. It is the same for every $i$, because only one term
+# of the sum contains $\ell_i$:
 #
 # $$\frac{\partial S}{\partial \ell_i} = e^{\ell_i} .$$
 #
-# And the quotient rule, for the numerator $u$ and the denominator $S$, where the prime means the
-# slope with respect to $\ell_i$:
+# We also need the quotient rule, for the numerator $u$ and the denominator $S$, where the prime
+# means the slope with respect to $\ell_i$:
 #
 # $$\left(\frac{u}{S}\right)' = \frac{u'\,S - u\,S'}{S^2} .$$
 #
 # **Case** $i \ne y$. We move the logit of a *wrong* character. The numerator $u = e^{\ell_y}$ does
-# not notice, $u' = 0$. What is left is
+# not notice, so $u' = 0$, and what is left is
 #
 # $$\begin{aligned}
 # \frac{\partial p_y}{\partial \ell_i}
@@ -185,8 +191,8 @@ figures.eight_lines_become_one()
 # &= -\,\frac{e^{\ell_y}}{S} \cdot \frac{e^{\ell_i}}{S} = -\,p_y\,p_i .
 # \end{aligned}$$
 #
-# **Case** $i = y$. We move the logit of the *right* character. Now the numerator moves as well,
-# and $u' = e^{\ell_y}$:
+# **Case** $i = y$. We move the logit of the *right* character. Now the numerator moves as well, and
+# $u' = e^{\ell_y}$:
 #
 # $$\begin{aligned}
 # \frac{\partial p_y}{\partial \ell_y}
@@ -204,28 +210,28 @@ figures.softmax_slopes()
 
 # %% [markdown]
 # *On the diagonal* $p_i (1 - p_i)$, *elsewhere* $-p_i\,p_j$. *Here the right character is the
-# second, so of the nine slopes the loss needs the three in the middle row.*
+# second, so the loss needs only three of the nine slopes, those in the middle row.*
 #
-# Add up any row, and you get zero. The first row, for instance, is
-# $p_1\,(1 - p_1 - p_2 - p_3)$, and the three probabilities add up to 1. It means what you know
-# from notebook 01: raise all logits by the same amount, and no probability moves.
+# If you add up any row, you get zero. The first row, for instance, is $p_1\,(1 - p_1 - p_2 - p_3)$,
+# and the three probabilities add up to 1. You know the reason from notebook 01: if you raise all
+# logits by the same amount, no probability moves.
 #
 # ## 2.3 Multiply, and watch what cancels
 #
-# The chain rule multiplies the two slopes, $\dfrac{\partial L}{\partial \ell_i} =
-# \dfrac{\partial L}{\partial p_y} \cdot \dfrac{\partial p_y}{\partial \ell_i}$. Both cases of 2.2
-# end in a product with the factor $p_y$, and the slope of 2.1 is $-1/p_y$. Where $p_y$ is
-# small, the one is large and the other small, and **both disappear** from the product: no
-# division by a probability is left.
+# By the chain rule, $\dfrac{\partial L}{\partial \ell_i}$ is the product of the two slopes,
+# $\dfrac{\partial L}{\partial p_y} \cdot \dfrac{\partial p_y}{\partial \ell_i}$. Both cases of
+# section 2.2 end in a product with the factor $p_y$, and the slope of section 2.1 is $-1/p_y$. If
+# $p_y$ is small, the first is small and the second is large, but **both disappear** from the
+# product, and no division by a probability is left.
 #
-# Write down what remains, once for $i \ne y$, once for $i = y$, and multiply out until no bracket
-# is left. Each is a very short expression. Then hold the two side by side: with one index for both,
-# they differ by a constant.
+# Write down what remains, once for $i \ne y$ and once for $i = y$, and multiply out until no
+# bracket is left. Each is a very short expression. Then compare the two: if you use one index for
+# both, they differ by a constant.
 #
-# Test them on a small example: three characters with the probabilities $(0.7,\ 0.2,\ 0.1)$, of
-# which the second is the right one, as in the picture. Work out the three numbers before you run
-# the cell. (As logits it takes the logarithms of the probabilities. Their softmax is the
-# probabilities themselves, since $e^{\ln p} = p$ and $S = 1$.)
+# Test them on a small example, that of the picture: three characters have the probabilities
+# $(0.7,\ 0.2,\ 0.1)$, and the second is the right one. Work out the three numbers before you run
+# the cell. (The cell takes the logarithms of the probabilities as logits. Their softmax is the
+# probabilities themselves, because $e^{\ln p} = p$ and $S = 1$.)
 
 # %%
 three_logits = torch.tensor([[0.7, 0.2, 0.1]]).log().requires_grad_()
@@ -235,25 +241,25 @@ print([round(slope, 3) for slope in three_logits.grad[0].tolist()])
 # %% [markdown]
 # ## 2.4 One formula, and the batch
 #
-# Two things are left, and both are yours.
+# Two things are left to do, and both are yours.
 #
-# **One formula for both cases.** Let the *target* $t_i$ be 1 where $i = y$ and 0 everywhere else.
+# **One formula for both cases.** Let the *target* $t_i$ be 1 if $i = y$, and 0 for every other $i$.
 # Such a row of zeros with a single one is called **one-hot**. With it, your two cases become one
 # formula.
 #
-# **The mean.** The loss of the batch is $\dfrac1n \sum_b L_b$, over the examples $b$. Example
-# $b$'s logits appear in $L_b$ and in no other term. So how much of the sum is left in the slope,
-# and what does the $\dfrac1n$ do to it?
+# **The mean.** The loss of the batch is $\dfrac1n \sum_b L_b$, over the examples $b$. The logits of
+# example $b$ appear in $L_b$ and in no other term. So how much of the sum is left in the slope, and
+# what does the $\dfrac1n$ do to it?
 #
 # *Stop here until you have one line on your sheet of paper.*
 
 # %% [markdown]
 # # Part 3 · In one expression
 #
-# **Your turn.** What stands ready: `logits` (32, 27), `Yb` (32,), `n`, `vocab_size`, `torch` and
-# `F`. The names inside `eight_small_lines` do not: this gradient needs no step in between. The
-# check works as in notebook 01: it runs your lines on hidden batches of other sizes as well, so
-# write `n`, not 32; and no `.grad` and no `backward()`, of course.
+# **Your turn.** You can use `logits` (32, 27), `Yb` (32,), `n`, `vocab_size`, `torch` and `F`. The
+# names inside `eight_small_lines` are not available, because this gradient needs none of the steps
+# in between. The check works as in notebook 01. It also runs your lines on hidden batches of other
+# sizes, so write `n` and not 32, and it accepts neither `.grad` nor `backward()`.
 #
 # **`dlogits`** (32, 27), from nothing but the logits and the labels.
 #
@@ -271,8 +277,8 @@ dlogits = (F.softmax(logits, 1) - F.one_hot(Yb, num_classes=vocab_size)) / n
 check("dlogits")
 
 # %% [markdown]
-# **A fail?** Write `heat_map("dlogits")` in a new cell. It sets one of your numbers beside
-# autograd's and draws all the errors. Here is what usual mistakes look like:
+# **A fail?** Write `heat_map("dlogits")` in a new cell. It puts one of your numbers beside
+# autograd's, and it draws all the errors. Here is what common mistakes look like:
 #
 # | what you see | where to look |
 # | :-- | :-- |
@@ -283,8 +289,8 @@ check("dlogits")
 # | whole columns | the index: it should take *one* place in each row |
 # | patches all over | the axis along which the probabilities add up to 1 |
 #
-# Tell the first two by the numbers. Their pictures look much like the third, because the gradient
-# itself is largest at the labels.
+# You can tell the first two by the numbers only. Their pictures look much like the third, because
+# the gradient itself is largest at the labels.
 #
 # **A pass?** Then compare the line on your sheet of paper.
 #
@@ -293,18 +299,18 @@ check("dlogits")
 #
 # For example $b$ and character $i$,
 #
-# $$\frac{\partial\,\text{loss}}{\partial \ell_{bi}} = \frac{p_{bi} - t_{bi}}{n} ,$$
+# $$\frac{\partial\,\text{loss}}{\partial \ell_{bi}} = \frac{p_{bi} - t_{bi}}{n} .$$
 #
-# prediction minus target, over the size of the batch.
+# This is the prediction minus the target, divided by the size of the batch.
 #
 # </details>
 
 # %% [markdown]
 # # Part 4 · What it means
 #
-# From here on the pictures use autograd's gradient, so that they are right whatever your cell
-# holds. If your check says *pass*, yours is the same. And since an untrained network gives all
-# characters much the same score, it now learns for 500 steps (one or two seconds).
+# From here on, the pictures use autograd's gradient, so they are right whatever your cell holds.
+# (If your check says *pass*, yours is the same.) And because an untrained network gives all
+# characters much the same score, the network now learns for 500 steps, which takes a second or two.
 
 # %% tags=["data-dependent"]
 autograd_loop(run, Xtr, Ytr, steps=500)
@@ -319,8 +325,9 @@ print(f"loss of our batch: {loss.item():.2f}, before training {eight_small_lines
 # %% [markdown]
 # ## 4.1 The whole batch
 #
-# Each row is an example, each column a character, and the frames mark the labels. All numbers have
-# been multiplied by $n$, which takes the mean out again: they lie between -1 and 1.
+# Each row is an example, each column is a character, and the frames mark the labels. All numbers
+# have been multiplied by $n$, which undoes the division by $n$ in the mean, so they lie between -1
+# and 1.
 
 # %% tags=["data-dependent"]
 figures.batch_of_gradients(n * gradient, Yb, characters)
@@ -331,17 +338,18 @@ print("numbers below zero:", (gradient < 0).sum().item())
 print("of these, at a label:", (at_the_label < 0).sum().item())
 
 # %% [markdown]
-# *Each row has one purple place, the framed one. It is the paler, the nearer its probability is to
-# 1. All others are empty or green, and the strongest green is where the network bet wrongly.*
+# *Each row has one purple place, the framed one, and its colour is the paler, the nearer its
+# probability is to 1. All others are empty or green, and the strongest green shows where the network
+# bet wrongly.*
 #
-# A gradient points uphill, to *more* loss; training walks the other way. So purple means "this
-# logit will be raised" and green "this one will be lowered": every character except the label has
+# A gradient points uphill, to *more* loss, and training walks the other way. So purple means that
+# this logit will be raised, and green that it will be lowered. Every character except the label has
 # to go down.
 #
 # ## 4.2 One row
 #
-# How much down? Take the example that the network gets most wrong, and put its row below its
-# probabilities, on the same scale.
+# By how much does each one go down? Take the example that the network gets most wrong, and put its
+# row below its probabilities, on the same scale.
 
 # %% tags=["data-dependent"]
 worst = probs[range(n), Yb].argmin().item()
@@ -357,7 +365,7 @@ print(f"off the label, probabilities and bars differ by {gap[elsewhere].abs().ma
 print(f"at the label they differ by {gap[label]:.4f}")
 
 # %% [markdown]
-# *The two charts are the same, bar for bar, but for the right character's.*
+# *Bar for bar, the two charts are the same, except at the right character.*
 #
 # ## 4.3 Rows that sum to zero
 
@@ -367,31 +375,31 @@ print(f"largest number: {largest:.3f}, largest sum of a row: {gradient.sum(1).ab
 
 # %% [markdown]
 # The probabilities of a row add up to 1, and so does a one-hot row. It could not be otherwise: in
-# notebook 01 you saw that a shift of a whole row of logits leaves the loss as it is. A gradient
-# that summed to anything but zero would say that the shift mattered.
+# notebook 01 you saw that the loss stays the same if you shift a whole row of logits. If a row of
+# the gradient added up to anything but zero, it would say that the shift mattered.
 #
 # ## 4.4 Pull and push
 #
 # Training moves every logit against its gradient. So read *minus* the gradient as a **force** on
-# the logit: where it is positive, it pulls the logit up; where it is negative, it pushes it down.
+# the logit: if it is positive, it pulls the logit up, and if it is negative, it pushes the logit
+# down. Here are the forces on four logits. If a kernel is running, you can move the logits with the
+# sliders: make the right one the largest, and see what is left of the pull.
 
 # %%
 figures.logit_forces()
 
 # %% [markdown]
-# *Above, the logits of one example, with the forces on them as arrows, drawn longer than they are
-# (in a batch, each is divided by n). Below, their probabilities. The right character is pulled up,
-# all the others are pushed down, and together the forces cancel. Where a kernel runs, sliders move
-# the logits: make the right one the largest, and see what is left of the pull.*
+# *Above are the logits of one example with the forces on them, drawn longer than they are, and below
+# are their probabilities.*
 #
-# Three things to take from this picture:
+# This picture shows three things:
 #
 # - **The pull is as strong as the misprediction.** A model that gives the right character 0.20 is
-#   pulled with 0.80; at 0.90, a pull of 0.10 is left.
-# - **The push goes where the mistake is.** The wrong character that got the most probability is
-#   pushed hardest. One that was unlikely anyway is left in peace.
+#   pulled with 0.80. When the probability has reached 0.90, a pull of 0.10 is left.
+# - **The push goes to the mistake.** The wrong character that got the most probability is pushed
+#   hardest, while one that was unlikely anyway is left in peace. Together, the forces cancel.
 # - **No force exceeds 1.** However wrong the model is, one example pulls no harder than that. (In a
-#   batch, 1 becomes 1/n.) This is the tame gradient which notebook 01 promised.
+#   batch, each force is divided by $n$.) This is the tame gradient that notebook 01 promised.
 #
 # Now let the forces move the logits of the example above, step by step:
 
@@ -416,14 +424,14 @@ for step in (0, fastest, 198):
 # *The right character's probability climbs slowly, then fast, then slowly again. The dashed pull
 # falls all the way.*
 #
-# Why slowly at first, when the pull is strongest? The forces move the *logits*. How far the
-# probability follows is a matter of its slopes, and each of those in section 2.2 has the factor
-# $p_y$, which is still small. At the end the slopes are small again, and the pull as well.
+# Why is it slow at first, when the pull is strongest? The forces move the *logits*, and how far the
+# probability follows depends on its slopes. Each slope in section 2.2 has the factor $p_y$, which
+# is still small. At the end, the slopes are small again, and so is the pull.
 #
 # ## 4.5 What one step saves: time
 #
-# What has PyTorch built in for `F.cross_entropy`? The loss knows which step made it, and each step
-# knows the one before it:
+# What does PyTorch itself do for `F.cross_entropy`? The loss knows which step made it, and each
+# step knows the one before it:
 
 # %%
 node = F.cross_entropy(watched, Yb).grad_fn
@@ -432,12 +440,12 @@ while node is not None:
     node = node.next_functions[0][0] if node.next_functions else None
 
 # %% [markdown]
-# Two steps back, and a third that only stores the result. The first (NLL stands for the negative
-# log-likelihood) puts $-\frac1n$ at each label. The second takes what arrives, $g$, to
-# $g_i - p_i \sum_k g_k$. Put the first into it: it is your formula.
+# There are two steps back, and a third that only stores the result. The first one (NLL is the
+# negative log-likelihood) puts $-\frac1n$ at each label. The second one turns its incoming gradient
+# $g$ into $g_i - p_i \sum_k g_k$. If you put the first into it, you get your formula.
 #
-# Here is the time that either way takes, **forward** and **backward**, on one thread, the best of
-# many short rounds, for our batch and for a large one.
+# The next cell measures how long either way takes, **forward** and **backward**, for our batch and
+# for a large one. It uses one thread and takes the best of many short rounds.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -465,19 +473,19 @@ for n_rows, rounds in ((32, 300), (20_000, 20)):
 figures.times_as_long(measured)
 
 # %% [markdown]
-# *All bars end well beyond the line at 1.*
+# *Where a bar ends beyond the line at 1, the eight lines take longer than the one step.*
 #
-# With 32 rows the numbers are few, and what costs time is calling one small function after another.
-# With 20,000 rows each small step has to read and write a large matrix, and memory is slower than
-# arithmetic. One step does all its arithmetic on a row while the row is at hand. This is called
-# **fusing**, and it is why libraries offer `cross_entropy` as one function, and why compilers look
-# for chains of small steps.
+# With 32 rows there are few numbers, so what costs time is calling one small function after
+# another. With 20,000 rows, each small step has to read and write a large matrix, and memory is
+# slower than arithmetic. The one step does all its arithmetic on a row while the row is at hand.
+# This is called **fusing**. It is why libraries offer `cross_entropy` as one function, and why
+# compilers look for chains of small steps.
 #
 # ## 4.6 What one step saves: the answer itself
 #
-# Time is not the best of it. In part 1 the eight lines gave the loss `inf`. Take a single example,
-# with which a model is *very* wrong. It knows two characters, and gives the right one the logit 0
-# and the wrong one 200. What should the two slopes be, by your formula?
+# Time is not even the main point. In part 1 the eight lines gave the loss `inf`. To see why, take a
+# single example with which a model is *very* wrong. It knows two characters, and it gives the logit
+# 0 to the right one and 200 to the wrong one. What should the two slopes be, by your formula?
 
 # %%
 label_of_one = torch.tensor([0])
@@ -488,38 +496,38 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
     print(f"{name:<11}  loss: {value.item():>5}   gradient: {slope[0].tolist()}")
 
 # %% [markdown]
-# In float32, $e^{-200}$ is 0. The eight lines take the logarithm of that 0, so that the loss is
-# infinite. On the way back they divide by the 0, which gives $-\infty$. One step later $-\infty$ is
-# multiplied by a 0, and the result is *not a number*, `nan`. It spreads to every layer of the
-# network; after one training step the model is gone.
+# In float32, $e^{-200}$ is 0. The eight lines take the logarithm of that 0, so the loss is
+# infinite. On the way back they divide by the 0, which gives $-\infty$. One step later, $-\infty$
+# is multiplied by a 0, and the result is *not a number*, `nan`. It spreads to every layer of the
+# network, so after one training step the model is ruined.
 #
-# In the formula that you derived, this division is not there any more: you cancelled it on paper.
-# (Forward, the same is done with $\ln p_i = \ell_i - \ln S$, once the maximum has been subtracted:
-# no probability is ever computed, so none can be 0. PyTorch calls it `log_softmax`.)
+# In the formula that you derived, there is no such division any more, because you cancelled it on
+# paper. (Forward, the same is done with $\ln p_i = \ell_i - \ln S$, once the maximum has been
+# subtracted. No probability is ever computed, so none can be 0. PyTorch calls this `log_softmax`.)
 
 # %% [markdown]
 # # Part 5 · Another loss
 #
-# Now the same method, on two losses that you have not met.
+# Now use the same method on two losses that you have not met.
 #
 # ## 5.1 Label smoothing
 #
-# In practice one often does not tell a model that the right character is certain. The target is
+# In practice, a model is often not told that the right character is certain. Instead, the target is
 # spread out a little: a share $\alpha$ of the certainty is dealt out evenly to all $K$ characters,
-# the right one among them, and the label keeps the rest. The targets of an example are then no
-# longer the one-hot $t_i$, but
+# the right one among them, and the label keeps the rest. So the targets of an example are no longer
+# the one-hot $t_i$, but
 #
 # $$\begin{aligned}
 # q_i &= (1 - \alpha)\,t_i + \frac{\alpha}{K} , \\
 # \text{and its loss is}\quad L &= -\sum_k q_k \ln p_k .
 # \end{aligned}$$
 #
-# With $\alpha = 0$ only the term $k = y$ is left, and that is the loss from before. The loss of
-# the batch is the mean, as ever. PyTorch has all this built in.
+# With $\alpha = 0$ only the term $k = y$ is left, and that is the loss from before. The loss of the
+# batch is still the mean. PyTorch has all this built in.
 #
 # In code, $\alpha$ is `smoothing`, and the logits are called `z`, to keep the two exercises apart.
-# (`3.2 / n` is 0.1 for our 32 examples, a usual share. The check's hidden batches have other sizes
-# and so another $\alpha$: do not write 0.1.)
+# (For our 32 examples, `3.2 / n` is 0.1, which is a usual share. But the check's hidden batches
+# have other sizes and so another $\alpha$: do not write 0.1.)
 
 # %%
 z = scores.clone()
@@ -530,15 +538,15 @@ smoothing = 3.2 / n
 loss = F.cross_entropy(z, Yb, label_smoothing=smoothing)
 
 # %% [markdown]
-# **On paper.** Go through part 2 again, with the row of the $q_k$ in place of the one-hot row. The
-# loss reads *all* the $p_k$ now, each with a boost of its own. By rule 2 their contributions to
-# $\ell_i$ are added up.
+# **On paper.** Go through part 2 again, with the row of the $q_k$ in the place of the one-hot row.
+# The loss now reads *all* the $p_k$, each with a boost of its own, and by rule 2 their
+# contributions to $\ell_i$ are added up.
 #
-# One contribution has $k = i$, all the others have $k \ne i$. Section 2.2 has a slope for either
-# case: write $k$ there for $y$. Cancel, and collect what belongs to $p_i$. You will meet the sum of
-# all the $q_k$. What is it?
+# In one contribution, $k = i$, and in all the others, $k \ne i$. Section 2.2 has a slope for either
+# case, if you write $k$ for $y$ there. Cancel, and collect what belongs to $p_i$. You will meet the
+# sum of all the $q_k$. What is it?
 #
-# **Your turn.** What stands ready: `z`, `Yb`, `smoothing`, `n` and `vocab_size`, but not `dlogits`.
+# **Your turn.** You can use `z`, `Yb`, `smoothing`, `n` and `vocab_size`, but not `dlogits`.
 #
 # **`dz`** (32, 27), for the smoothed targets.
 #
@@ -556,10 +564,11 @@ dz = (F.softmax(z, 1) - targets) / n
 check("dz")
 
 # %% [markdown]
-# **Worth noticing.** A force vanishes where prediction and target agree. Without smoothing the
-# target is 1, and on paper no finite logits give a probability of exactly 1: the right logit is
+# **Worth noticing.** A force vanishes when prediction and target agree. Without smoothing the
+# target is 1, and on paper no finite logits give a probability of exactly 1, so the right logit is
 # pulled up for ever, ever more gently. With smoothing there is a place to rest, where $p_i = q_i$
-# for all $i$. Since $\ell_i = \ln p_i + \ln S$, the right logit is then ahead of each wrong one by
+# for all $i$. Because $\ell_i = \ln p_i + \ln S$, the right logit is then ahead of each wrong one
+# by
 #
 # $$\ell_y - \ell_i = \ln p_y - \ln p_i = \ln \frac{q_y}{q_i} .$$
 #
@@ -587,22 +596,22 @@ print(f"the place to rest: {rest:.2f}, where the right probability is {q_right:.
 figures.ahead_of_the_others(gaps, rest)
 
 # %% [markdown]
-# *Both curves climb steeply at first. The dashed one, without smoothing, never stops climbing; the
-# other settles on the grey line.*
+# *Both curves climb steeply at first. The dashed one, without smoothing, never stops climbing, but
+# the other settles on the grey line.*
 #
-# A model whose logits need not grow for ever does not become surer and surer of what it has seen.
-# That is what label smoothing is for.
+# If its logits need not grow for ever, a model does not become surer and surer of what it has seen.
+# This is what label smoothing is for.
 #
 # ## 5.2 Temperature, a dial for boldness
 #
 # When you ask a language model for a text, you can often set its *temperature* $T$: all logits are
-# divided by $T$ before the softmax. Which factor does that put in front of the gradient? What else
-# in the formula changes?
+# divided by $T$ before the softmax. Which factor does that put in front of the gradient? And what
+# else changes in the formula?
 #
-# In the cell, `tempered` is the forward pass: `cold` are the logits, and `warm` is what the softmax
-# gets. Beside each input stands its shape. Write `dcold` into `tempered_backward`; you need nothing
-# but its arguments. `explain` draws sizes and numbers, runs both functions, and compares your
-# `dcold` with autograd's.
+# In the cell below, `tempered` is the forward pass: `cold` are the logits, and `warm` is what the
+# softmax gets. The shape of each input is written beside it. Write `dcold` into
+# `tempered_backward`, which needs nothing but its arguments. `explain` then draws sizes and
+# numbers, runs both functions, and compares your `dcold` with autograd's.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -631,14 +640,14 @@ explain(tempered, tempered_backward)
 # <summary>Why</summary>
 #
 # The chain rule gets one more step, $\ell_i / T$, between the logits and the softmax. Its slope is
-# $1/T$: that is the factor. What else changes are the probabilities in the formula, which are
-# those of the softmax at this temperature.
+# $1/T$, and this is the factor. The probabilities in the formula change as well, because they are
+# now those of the softmax at this temperature.
 #
 # </details>
 #
 # See it in the example of section 4.2. **Guess first:** which of $T = 0.5$, 1 and 5 makes the
-# network surest? Can the ranking of the 27 characters change? And how far below zero can a slope be
-# at $T = 5$?
+# network surest? Can the ranking of the 27 characters change? And how far below zero can $n$ times
+# a slope be at $T = 5$?
 
 # %% tags=["data-dependent"]
 temperatures = (0.5, 1.0, 5.0)
@@ -651,34 +660,36 @@ for T in temperatures:
     print(f"T = {T}: as undecided as among {choices:.1f} equally likely characters")
 
 # %% [markdown]
-# *Above, the probabilities; below, n times the example's row of* `dcold`*. The bold letter is the
-# right character.*
+# *Above are the probabilities, and below is the example's row of* `dcold`*, times n. The bold
+# letter is the right character.*
 #
-# No ranking changes, and nothing has been learnt: the network only speaks more boldly or more
-# carefully. And $n$ times a slope is never larger than $1/T$. That is what temperature is for:
+# The ranking stays the same, and the network has learnt nothing: it only speaks more boldly or more
+# carefully. And $n$ times a slope is never larger than $1/T$. People use temperature for three
+# things:
 #
-# - **Inventing.** At a low $T$ a model writes the likeliest names again and again; at a high one it
+# - **Inventing.** At a low $T$ a model writes the likeliest names again and again. At a high one it
 #   dares more, and errs more.
-# - **Distillation.** At a high $T$ one sees which *wrong* characters a model thinks nearly right. A
-#   small model can learn more from that than from the labels alone. Its loss is multiplied by
-#   $T^2$: one $T$ makes up for the factor $1/T$. The other makes up for the probabilities, which
-#   are nearly alike at a high $T$: their differences are about $T$ times smaller.
+# - **Distillation.** At a high $T$ you can see which *wrong* characters a model thinks nearly
+#   right. A small model can learn more from that than from the labels alone. Its loss is multiplied
+#   by $T^2$. One $T$ makes up for the factor $1/T$, and the other for the probabilities, which are
+#   nearly alike at a high $T$: their differences are about $T$ times smaller.
 # - **Honest probabilities.** Trained networks are often too sure of themselves. One $T$, chosen on
-#   examples that were not trained on, makes up for much of it.
+#   examples that they were not trained on, makes up for much of it.
 
 # %% [markdown]
 # # Part 6 · What you have found
 #
 # **From memory, with a pencil.** A model gives three characters the probabilities (0.5, 0.3, 0.2).
 # The third is right, and the batch has four examples. Write down the example's row of `dlogits`.
-# Then again with label smoothing, $\alpha = 0.3$. And if these were the probabilities at the
-# temperature $T = 2$?
+# Then do it again with label smoothing, $\alpha = 0.3$. And what if these were the probabilities at
+# the temperature $T = 2$?
 #
 # <details>
 # <summary>The three rows</summary>
 #
-# (0.125, 0.075, $-0.2$). The targets become (0.1, 0.1, 0.8), and the row (0.1, 0.05, $-0.15$). At
-# $T = 2$ it is half of the first: (0.0625, 0.0375, $-0.1$). Each adds up to zero.
+# The first is (0.125, 0.075, $-0.2$). With smoothing, the targets become (0.1, 0.1, 0.8), and the
+# row (0.1, 0.05, $-0.15$). At $T = 2$ it is half of the first: (0.0625, 0.0375, $-0.1$). Each adds
+# up to zero.
 #
 # </details>
 #
@@ -690,16 +701,16 @@ for T in temperatures:
 # | can be read | hardly | prediction minus target |
 #
 # **You can now** derive the gradient of a softmax under a cross-entropy for any target, hard or
-# soft; you know which two factors cancel and why that matters more than speed; and you can look at
+# soft. You know which two factors cancel, and why that matters more than speed. And you can look at
 # a row of logits and see the forces on it.
 #
 # *Prediction minus target* is no accident, by the way. A linear layer with the mean squared error
-# has it too, up to a constant factor, and so has a sigmoid with its own cross-entropy: each of
-# these losses is the natural partner of its last layer.
+# has it too, up to a constant factor, and so has a sigmoid with its own cross-entropy, because each
+# of these losses is the natural partner of its last layer.
 #
 # **Where next.** Notebook **03** does the same with batch normalisation. There the examples of a
-# batch depend on each other, so the two cases will not do; but what cancels is even prettier. In
-# **04** your line is the first of a backward pass of about twenty.
+# batch depend on each other, so two cases are not enough, but what cancels is even prettier. In
+# **04** your line is the first of a whole backward pass.
 #
 # In a terminal, `grader check 02_fused_cross_entropy.ipynb` says the same as the cells above. It
 # reads the file, so save first.

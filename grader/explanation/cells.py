@@ -146,7 +146,7 @@ def read_cells(
             read = replace(read, shown=lengths)
             subject = Subject(_backward(backward, read, namespace))
             with in_double(read, subject):
-                read.tried_out()
+                read = read.tried_out()
         except BadInput as error:
             failed = error
             continue

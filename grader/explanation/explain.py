@@ -90,7 +90,7 @@ class Explanation:
         return html + (check_report.as_html(sections) if sections else "")
 
 
-def explain(
+def explain_functions(
     forward: Callable[..., Any],
     backward: Any,
     *,
@@ -98,24 +98,7 @@ def explain(
     inputs: Inputs | None = None,
     seed: int = SEED,
 ) -> Explanation:
-    """Say of each gradient in a backward pass whether it is right, and why not.
-
-    Both run here, in this process, on float64 tensors of several sizes.
-
-    Args:
-        forward: straight-line code, a step `name = expression` in each line, its inputs annotated
-            with their shapes: `x: Annotated[Tensor, "n, d"]`.
-        backward: a function that asks by name for inputs, steps, sizes and `d<name>` of what the
-            forward pass returns, and assigns or returns gradients; or a
-            `torch.autograd.Function`; or a callable without Python source, such as a kernel.
-        sizes: sizes to be fixed, such as `{"d": 7}`.
-        inputs: draws inputs that the annotations cannot describe; it asks by name for `generator`
-            and for sizes, and gives a dictionary of tensors.
-        seed: of everything that is drawn.
-
-    Raises:
-        ValueError: one of them cannot be used; the message is a sentence with the line.
-    """
+    """Explain two functions; see `grader.explain`."""
     read = Forward.of(forward, sizes or {}, inputs)
     return explain_subject(read, subject_of(backward, read), seed)
 
@@ -134,9 +117,12 @@ def assert_gradients(
     inputs: Inputs | None = None,
     seed: int = SEED,
 ) -> None:
-    """Raise an `AssertionError` that says why, unless every gradient is right; see `explain`."""
+    """Raise an `AssertionError` that says why, unless every gradient is right.
+
+    The arguments are those of `grader.explain`.
+    """
     __tracebackhide__ = True  # pytest then shows the caller's line, not this one
-    explanation = explain(forward, backward, sizes=sizes, inputs=inputs, seed=seed)
+    explanation = explain_functions(forward, backward, sizes=sizes, inputs=inputs, seed=seed)
     if not explanation.ok:
         verdicts = explanation.verdicts
         wrong = wording.wrong(verdicts) or [v for v in verdicts if v.outcome is not Outcome.PASS]

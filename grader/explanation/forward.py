@@ -111,7 +111,9 @@ class Forward:
         return [name for name in names if is_differentiable(self.tried.values[name])]
 
     def tried_out(self) -> Forward:
-        """Run it at all sizes; `BadInput` says which line raises, or is no forward pass's step."""
+        """Run it once at all sizes; `BadInput` says which line raises, or cannot be a step."""
+        if self.tried is not UNTRIED:
+            return self
         tried, *_ = [self._tried_out(self._sizes(row)) for row in range(len(SIZES))]
         for result in self.returned:
             if not isinstance(tried.values[result], Tensor):

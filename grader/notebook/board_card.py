@@ -27,9 +27,13 @@ def in_forms(
         verdicts: those on its gradients, by name.
         course: the one that the exercise belongs to.
     """
+    return forms_of(read_boards(course)[exercise.prefix], verdicts, exercise.points)
+
+
+def forms_of(drawn: str, verdicts: Mapping[str, Verdict], worth: int = 1) -> dict[str, str]:
+    """The same for a board that `draw_board` drew, with what each gradient is `worth`."""
     outcomes = {name: verdict.outcome for name, verdict in verdicts.items()}
-    worth = exercise.points
-    board = mark_board(read_boards(course)[exercise.prefix], outcomes, worth)
+    board = mark_board(drawn, outcomes, worth)
     words = in_words(outcomes, worth)
     template = make_environment(Path(__file__).parent).get_template("board_card.html.jinja")
     html = template.render(

@@ -339,8 +339,8 @@ print("of these, at a label:", (at_the_label < 0).sum().item())
 
 # %% [markdown]
 # *Each row has one purple place, the framed one, and its colour is the paler, the nearer its
-# probability is to 1. All others are empty or green, and the strongest green shows where the network
-# bet wrongly.*
+# probability is to 1. All others are empty or green, and the strongest green shows where the
+# network bet wrongly.*
 #
 # A gradient points uphill, to *more* loss, and training walks the other way. So purple means that
 # this logit will be raised, and green that it will be lowered. Every character except the label has
@@ -389,7 +389,7 @@ print(f"largest number: {largest:.3f}, largest sum of a row: {gradient.sum(1).ab
 figures.logit_forces()
 
 # %% [markdown]
-# *Above are the logits of one example with the forces on them, drawn longer than they are, and below
+# *Above are the logits of one example with the forces on them, drawn longer than they are. Below
 # are their probabilities.*
 #
 # This picture shows three things:

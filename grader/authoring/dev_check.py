@@ -81,15 +81,19 @@ def _build(layout: Layout, notebook: str) -> Iterator[str]:
         cells = execute(nbformat.read(path, as_version=4)).cells
     except SourceError as error:
         raise SourceError(f"{path}: {error}") from error
-    lines = [line.split() for cell in cells for line in _printed(cell).splitlines()]
-    to_do = {words[0] for words in lines if words[-2:] == wording.word(Outcome.TODO).split()}
+    head = f"{wording.SIGNS[Outcome.TODO]} {wording.word(Outcome.TODO)}: "
+    lines = [line for cell in cells for line in _shown(cell).splitlines()]
+    said = (line.removeprefix(head).split(", ") for line in lines if line.startswith(head))
+    to_do = {gradient for some in said for gradient in some}
     for gradient in all_checked(cells):
         if gradient not in to_do:
             yield f"{path}: run as it is, its check does not say `to do` of {gradient}."
 
 
-def _printed(cell: NotebookNode) -> str:
-    return "".join(output.get("text", "") for output in cell.get("outputs", []))
+def _shown(cell: NotebookNode) -> str:
+    """The cards below a cell, in words."""
+    outputs = cell.get("outputs", [])
+    return "\n".join(output.get("data", {}).get("text/plain", "") for output in outputs)
 
 
 def check_verdicts(exercise: Exercise, runner: Runner, layout: Layout) -> Iterator[str]:

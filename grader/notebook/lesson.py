@@ -175,7 +175,7 @@ def heat_map(gradient: str | None = None) -> None:
     Args:
         gradient: a name such as "dlogits".
     """
-    from grader.pictures.error_map import draw_error, why_no_map
+    from grader.pictures.figures.error_map import draw_error, why_no_map
 
     lesson = open_lesson(names=[gradient])
     (name,) = known_gradients([gradient], lesson.exercise, "heat_map")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from grader.pictures.error_map import draw_error
+from grader.pictures.figures.error_map import draw_error
 from grader.pictures.figures.sheet import (
     BACKWARD,
     FORWARD,

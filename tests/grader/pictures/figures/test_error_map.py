@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from grader.pictures.error_map import draw_error, why_no_map
+from grader.pictures.figures.error_map import draw_error, why_no_map
 from grader.program.compare import RELATIVE_TOLERANCE
 
 SHAPES = [(), (1,), (64,), (1, 64), (32, 1), (27, 64), (182, 10), (32, 3, 10), (2, 2, 2, 2)]

@@ -59,7 +59,8 @@ def test_the_two_ways_are_blue_and_orange() -> None:
 @pytest.mark.parametrize("name", ["FORWARD", "BACKWARD", "GREEN", "PINK", "PURPLE", "INK", "GREY"])
 def test_a_figure_can_be_read_on_a_light_page_and_brightened_on_a_dark_one(name: str) -> None:
     colour = getattr(sheet, name)
-    brighter = to_hex([min(1, BRIGHTER * part) for part in to_rgb(colour)])
+    red, green, blue = (min(1, BRIGHTER * part) for part in to_rgb(colour))
+    brighter = to_hex((red, green, blue))
     assert all(contrast(colour, ground) >= 4.5 for ground in LIGHT)
     assert all(contrast(brighter, ground) >= 4.5 for ground in DARK)
     # where nothing brightens it, as in a notebook that was saved

@@ -10,7 +10,9 @@ def test_a_plot_has_the_courses_look_in_any_style() -> None:
     with mpl.rc_context({"axes.facecolor": "red", "axes.grid": False, "xtick.color": "red"}):
         figure, (axes,) = new_axes(height=3.2)
     assert tuple(figure.get_size_inches()) == (6.8, 3.2)
-    assert figure.get_facecolor()[3] == to_rgba(axes.get_facecolor())[3] == 0  # see-through
+    assert (
+        to_rgba(figure.get_facecolor())[3] == to_rgba(axes.get_facecolor())[3] == 0
+    )  # see-through
     assert [axes.spines[side].get_visible() for side in ("top", "right", "bottom")] == [0, 0, 1]
     assert {to_hex(label.get_color()) for label in axes.get_xticklabels()} == {GREY.lower()}
     assert all(line.get_visible() for line in axes.get_xgridlines())

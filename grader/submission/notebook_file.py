@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import stat
-import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,21 +29,11 @@ LARGEST_FILE = 32 * 2**20
 """Bytes of a notebook."""
 
 MOST_JSON_VALUES = 800_000
-"""Brackets and commas in a notebook: a value takes 100 bytes or more in memory, but 2 in a file.
-
-Emoji count too: each is replaced on its own."""
-
-EMOJI = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}")
-"""A character of four bytes: with one in it, each character of a text takes four in memory."""
-
-EMOJI_LEADS = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
-"""Bytes that one begins with. To look for a byte takes a hundredth of a search by expression."""
-
+"""Brackets and commas in a notebook: a value takes 100 bytes or more in memory, but 2 in a file."""
 
 _DOCUMENTS = frozenset(
     {".doc", ".docx", ".gif", ".heic", ".jpeg", ".jpg", ".odt", ".pdf", ".png", ".pptx", ".rtf"}
 )
-
 
 _ARCHIVES = {
     b"PK\x03\x04": "zip",
@@ -110,10 +99,10 @@ def _document_in(data: bytes, path: Path) -> Any:
     if not data or data.isspace():
         raise UnreadableNotebook(f"{shown(path)} is empty: was it saved or downloaded completely?")
     # Each is a byte: a shorter file need not be counted through.
-    if len(data) > MOST_JSON_VALUES < sum(map(data.count, b",[{\xf0\xf1\xf2\xf3\xf4")):
+    if len(data) > MOST_JSON_VALUES < sum(map(data.count, b",[{")):
         raise UnreadableNotebook(
-            f"{shown(path)} holds more than {MOST_JSON_VALUES:,} values and emoji: clear the "
-            "outputs of its cells and save it again."
+            f"{shown(path)} holds more than {MOST_JSON_VALUES:,} values: clear the outputs of its "
+            "cells and save it again."
         )
     return _parse(_decode(data, path), path)
 
@@ -198,22 +187,12 @@ def _decode(data: bytes, path: Path) -> str:
         )
         raise UnreadableNotebook(f"{shown(path)} contains null bytes: {why}.")
     try:
-        text = data.decode("utf-8-sig")  # -sig: some Windows editors write a byte order mark
-        if any(lead in data for lead in EMOJI_LEADS) and EMOJI.search(data):
-            # In halves, so that a character, of the JSON and of what is read from it, takes two.
-            del text
-            text = EMOJI.sub(_in_halves, data).decode("utf-8-sig", "surrogatepass")
-        return text
+        return data.decode("utf-8-sig")  # -sig: some Windows editors write a byte order mark
     except UnicodeDecodeError as error:
         raise UnreadableNotebook(
             f"{shown(path)} is not UTF-8 text (byte {error.start} is 0x{data[error.start]:02x}): "
             "was it saved in another encoding, or is it another kind of file?"
         ) from None
-
-
-def _in_halves(emoji: re.Match[bytes]) -> bytes:
-    high, low = struct.unpack("<2H", emoji[0].decode().encode("utf-16-le"))
-    return f"{chr(high)}{chr(low)}".encode("utf-8", "surrogatepass")
 
 
 def _parse(text: str, path: Path) -> Any:
@@ -260,9 +239,7 @@ def _not_json(text: str, error: json.JSONDecodeError, path: Path) -> str:
 
 
 def _cell_list(document: Any, path: Path) -> list[Any]:
-    if not isinstance(document, dict):
-        raise UnreadableNotebook(f"{shown(path)} is JSON, but not a notebook: it holds no cells.")
-    version = document.get("nbformat")
+    version = document.get("nbformat") if isinstance(document, dict) else None
     if isinstance(version, bool) or not isinstance(version, int):
         raise UnreadableNotebook(
             f'{shown(path)} is JSON, but not a notebook: it has no "nbformat" number.'
@@ -306,8 +283,6 @@ def _text(source: Any) -> str | None:
         source = joined if ends_kept else "\n".join(source)
     if not isinstance(source, str):
         return None
-    # An emoji is in halves still. JSON may hold one half, which Python can neither parse nor print.
-    text: str = source.replace("\r\n", "\n").replace("\r", "\n")[: 2 * LONGEST_ANSWER + 2]
-    if not text.isascii():
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text[: LONGEST_ANSWER + 1]
+    # JSON may hold half an emoji, which Python can neither parse nor print.
+    text: str = source.replace("\r\n", "\n").replace("\r", "\n")[: LONGEST_ANSWER + 1]
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,4 +1,5 @@
-from .explanation.explain import Explanation, assert_gradients, explain
+from .explanation.explain import assert_gradients, explain
+from .explanation.explanation import Explanation
 from .explanation.forward import Constant
 from .explanation.magic import load_ipython_extension
 from .notebook.lesson import board, check, heat_map, nudge, points

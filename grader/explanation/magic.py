@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,14 +10,15 @@ from IPython import get_ipython
 from IPython.display import display
 from torch import Tensor
 
-from grader.explanation.cells import read_cells
-from grader.explanation.explain import Explanation, explain_subject
+from grader.answer.parse import written_names
+from grader.explanation.cells import ForwardCells, read_cells
+from grader.explanation.explanation import CellExplanation
 from grader.explanation.forward import Forward
-from grader.notebook import check_report
+from grader.explanation.judge import explain_subject
 from grader.notebook.running_notebook import followed
 from grader.program.compare import compare
 from grader.program.forward_program import weighed
-from grader.user_error import UserError
+from grader.user_error import BadInput, UserError
 
 MAGIC = "backward"
 
@@ -34,44 +36,67 @@ def backward(line: str, cell: str) -> None:
     %%backward out      it ends in `out`; if that is no scalar, `dout` is what arrives
     """
     shell = get_ipython()
-    history, _ = followed(shell)
-    sources = [run.cell.source or "" for run in history.runs]
-    before = [one for one in sources if not one.lstrip().startswith(f"%%{MAGIC}")]
+    before = _ran(shell)
     if shell.run_cell(cell).error_before_exec:
         return  # it is not Python, as the shell has said
     try:
-        explanation, remarks = explain_cell(before, cell, shell.user_ns, line.strip() or "loss")
+        explanation = explain_cell(before, cell, shell.user_ns, line.strip() or "loss")
     except UserError as error:
         print(error)
         return
-    rows = [check_report.Row(one, one.comparison) for one in explanation.verdicts]
-    print(check_report.describe(rows))
-    for remark in remarks:
-        print(remark)
     display(explanation)  # type: ignore[no-untyped-call]
 
 
+def explain_latest_cells() -> CellExplanation:
+    """The explanation of the cell that assigned gradients last, of a forward pass to `loss`."""
+    shell = get_ipython()
+    if shell is None:
+        raise BadInput("Without arguments, explain() reads the cells of a running notebook.")
+    namespace, sources = shell.user_ns, _ran(shell)
+    tensors = {name for name, value in namespace.items() if isinstance(value, Tensor)}
+    gradients = {f"d{name}" for name in tensors} & tensors
+    for number in reversed(range(len(sources))):
+        if not gradients.isdisjoint(written_names(sources[number])):
+            return explain_cell(sources[:number], sources[number], namespace, "loss")
+    raise BadInput("No cell that ran assigns a gradient, `dX = ...` for a tensor X.")
+
+
 def explain_cell(
-    before: list[str], cell: str, namespace: dict[str, Any], result: str
-) -> tuple[Explanation, list[str]]:
-    """The explanation of a cell's gradients, and remarks on what of the cells was not read.
+    before: Sequence[str], cell: str, namespace: Mapping[str, Any], result: str
+) -> CellExplanation:
+    """The explanation of a cell's gradients.
 
     The values that it compares are the notebook's; the verdicts come from hidden instances.
     """
-    forward, subject, live, remarks = read_cells(before, cell, namespace, result)
-    explanation = explain_subject(forward, subject)
-    right = _gradients(forward, live, namespace)
-    verdicts = tuple(
-        replace(one, comparison=compare(one.name, namespace.get(one.name), right[one.name[1:]]))
-        if one.name[1:] in right
-        else one
-        for one in explanation.verdicts
-    )
-    return replace(explanation, report=replace(explanation.report, verdicts=verdicts)), remarks
+    cells = ForwardCells(before, namespace, result)
+    failed = BadInput(f"Nothing that computes {result} can be read.")
+    for forward, subject in read_cells(cells, cell):
+        try:
+            explanation = explain_subject(forward, subject)
+        except BadInput as error:
+            failed = error
+            continue
+        right = _gradients(forward, cells.inputs, namespace)
+        verdicts = tuple(
+            replace(one, comparison=compare(one.name, namespace.get(one.name), right[one.name[1:]]))
+            if one.name[1:] in right
+            else one
+            for one in explanation.verdicts
+        )
+        report = replace(explanation.report, verdicts=verdicts)
+        return CellExplanation(explanation.program, report, tuple(cells.remarks))
+    raise failed
+
+
+def _ran(shell: Any) -> list[str]:
+    """The cells that have run; what `%%backward` runs counts without its first line."""
+    history, _ = followed(shell)
+    sources = [run.cell.source or "" for run in history.runs]
+    return [source for source in sources if not source.lstrip().startswith(f"%%{MAGIC}")]
 
 
 def _gradients(
-    forward: Forward, live: dict[str, Tensor], namespace: dict[str, Any]
+    forward: Forward, live: Mapping[str, Tensor], namespace: Mapping[str, Any]
 ) -> dict[str, Tensor]:
     """Autograd's gradients at the notebook's own values; none if nothing arrives at its result."""
     program, inputs = forward.program, dict(live)

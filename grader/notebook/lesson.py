@@ -32,6 +32,7 @@ from grader.printable import printable
 from grader.program.compare import compare
 from grader.program.references import prepare
 from grader.reports import wording
+from grader.reports.course_boards import read_boards
 from grader.user_error import SpokenError
 from grader.verdict import Outcome, Verdict
 
@@ -172,7 +173,8 @@ def board(exercise: str | None = None) -> None:
         return
     lesson = open_lesson(exercise)
     verdicts = _judge(lesson)
-    show(board_card.in_forms(lesson.exercise, verdicts, lesson.course or lesson_course()))
+    boards = read_boards(lesson.course or lesson_course())
+    show(board_card.in_forms(boards[lesson.exercise.prefix], verdicts))
 
 
 @told(NotInTheLesson)

@@ -1,6 +1,7 @@
-from .explanation.explain import Explanation, assert_gradients
+from .explanation.explain import assert_gradients, explain
+from .explanation.explanation import Explanation
 from .explanation.forward import Constant, Number, Numbers
-from .explanation.magic import explain, load_ipython_extension
+from .explanation.magic import load_ipython_extension
 from .notebook.lesson import board, check, heat_map, nudge, points
 from .notebook.running_notebook import start_lesson
 from .notebook.training.answers_train import train_with_my_answers

@@ -60,7 +60,7 @@ def explain(
     The exit code is 0 if every gradient is right, 1 if not, and 2 if there is nothing to explain.
     """
     with uninterrupted():
-        from grader.explanation.explain import explain_functions as why
+        from grader.explanation.explain import explain as why
 
     draws = _load(inputs) if inputs else None
     explanation = why(_load(forward), _load(backward), sizes=sizes, inputs=draws)

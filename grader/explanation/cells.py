@@ -20,7 +20,6 @@ from grader.answer.parse import AnswerCell, parse_answer
 from grader.answer.quote import LONGEST_QUOTE
 from grader.answer.statements import walk_names
 from grader.explanation.backward import Backward
-from grader.explanation.explain import in_double
 from grader.explanation.forward import SIZES, Forward
 from grader.explanation.subject import Subject
 from grader.user_error import BadInput
@@ -117,41 +116,29 @@ class ForwardCells:
         return [*dict.fromkeys(node.id for node in nodes if node.id in self.namespace)]
 
 
-def read_cells(
-    sources: Sequence[str], backward: str, namespace: Mapping[str, Any], result: str
-) -> tuple[Forward, Subject, dict[str, Tensor], list[str]]:
-    """The forward pass of some cells and the backward pass of another.
+def read_cells(cells: ForwardCells, backward: str) -> Iterator[tuple[Forward, Subject]]:
+    """The forward pass of some cells and the backward pass of another, the most general first.
 
-    With them come the inputs as the notebook has them, and remarks on what could not be read.
-    Hidden instances have other sizes than the notebook if the code allows it, else the same.
+    Hidden instances have other sizes than the notebook where the code allows it, so the reading
+    counts that can be run; the last one keeps the notebook's sizes.
 
     Args:
-        sources: the cells that ran before, the last one last.
+        cells: those with the forward pass.
         backward: the cell with gradients, `dX = ...` for tensors X of the forward pass.
-        namespace: the notebook's names.
-        result: the last tensor of the forward pass, such as "loss".
 
     Raises:
         BadInput: there is no such forward pass; the message is a sentence.
     """
-    cells = ForwardCells(sources, namespace, result)
     mentioned = {
         node.id for node in walk_names(*cells.steps.values(), ast.parse(hide_magics(backward)))
     }
-    failed: BadInput | None = None
-    for shapes, lengths in _ways_to_vary(cells.inputs, namespace, mentioned):
+    for shapes, lengths in _ways_to_vary(cells.inputs, cells.namespace, mentioned):
         function = _forward_function(cells, shapes)
-        try:
-            read = Forward.of(function, {}, _drawing(cells.inputs, shapes, lengths))
-            read = replace(read, shown=lengths)
-            subject = Subject(_backward(backward, read, namespace))
-            with in_double(read, subject):
-                read = read.tried_out()
-        except BadInput as error:
-            failed = error
-            continue
-        return read, subject, cells.inputs, cells.remarks
-    raise failed or BadInput(f"Nothing that computes {result} can be read.")
+        read = Forward.of(function, {}, _drawing(cells.inputs, shapes, lengths))
+        yield (
+            replace(read, shown=lengths),
+            Subject(_backward(backward, read, cells.namespace)),
+        )
 
 
 def _ways_to_vary(
@@ -258,15 +245,24 @@ def _near(
     return picked.double() * (1 + NEAR * noise)
 
 
-def _without_assignments(source: str, names: Set[str]) -> str:
-    """A cell in which the gradients that arrive at the result are not drawn: they are given."""
-    lines = source.split("\n")
-    for statement in ast.parse(source).body:
+def _calculation(source: str, given: Set[str]) -> str:
+    """A cell without what it shows, as `print(...)` and `cmp(...)` do, and what it is `given`."""
+    lines = source.encode().split(b"\n")
+    for statement in ast.parse(source).body[::-1]:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], end_lineno=int(last)) if name in names:
-                first = statement.lineno - 1
-                lines[first:last] = ["pass", *[""] * (last - first - 1)]
-    return "\n".join(lines)
+            case ast.Assign(targets=[ast.Name(id=name)], end_lineno=int(last)) if name in given:
+                pass
+            case ast.Expr(value=ast.Call(func=ast.Name()), end_lineno=int(last)):
+                pass
+            case _:
+                continue
+        first = statement.lineno - 1
+        before, behind = (
+            lines[first][: statement.col_offset],
+            lines[last - 1][statement.end_col_offset :],
+        )
+        lines[first:last] = [before + b"pass" + behind, *[b""] * (last - first - 1)]
+    return b"\n".join(lines).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +281,7 @@ class _Reading(ast.NodeTransformer):
 def _backward(cell: str, forward: Forward, namespace: Mapping[str, Any]) -> Backward:
     """A cell's statements as the body of a function that asks for what it reads."""
     arriving = {f"d{name}" for name in forward.returned}
-    text = _without_assignments(hide_magics(cell), arriving)
+    text = _calculation(hide_magics(cell), arriving)
     body = ast.parse(text).body
     names = {*forward.program.names, *forward.program.size_names}
     read = {node.id for node in walk_names(*body) if isinstance(node.ctx, ast.Load)}

@@ -2,111 +2,55 @@
 
 from __future__ import annotations
 
-import json
-import re
-import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import torch
-
-from grader.answer.parse import AnswerCell
-from grader.execution.own_process import OwnProcess
+from grader.explanation.explanation import Explanation
 from grader.explanation.forward import Forward, Inputs
-from grader.explanation.judged import (
-    as_returned,
-    by_tensor,
-    of_other_shape,
-    returned_gradients,
-    summed_by_pytorch,
-    with_paths,
-    without_helpers,
-    without_result,
-)
-from grader.explanation.subject import CustomFunction, Subject, call, subject_of
-from grader.explanation.trials import find_trouble
-from grader.grading.grade import grade_answer
-from grader.notebook import check_report
-from grader.program.exercises import Exercise
+from grader.explanation.judge import explain_subject
+from grader.explanation.magic import explain_latest_cells
+from grader.explanation.subject import subject_of
 from grader.program.references import SEED
-from grader.reports import as_json, terminal, wording
-from grader.reports.templates import make_environment
+from grader.reports import wording
 from grader.user_error import BadInput
-from grader.verdict import Outcome, Report, Verdict
-from grader.worker.engine import double_precision, one_thread
-from grader.worker.terms import DYNAMIC_NAMES
-
-SAYS_FLOAT = re.compile(r"\bfloat(32)?\b|\bFloatTensor\b|\bdouble\b")
-"""Code that asks for a precision by name."""
+from grader.verdict import Outcome
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Explanation:
-    """What can be said of a backward pass; `str` says it as a terminal shows it.
-
-    `forward` is the name of the function that it belongs to.
-    """
-
-    forward: str
-    report: Report
-
-    @property
-    def ok(self) -> bool:
-        """True if every gradient is right."""
-        return self.report.passed
-
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """A verdict for each gradient, in the order in which they are written."""
-        return self.report.verdicts
-
-    def __str__(self) -> str:
-        return self.as_text().rstrip("\n")
-
-    __repr__ = __str__  # what an interactive Python shows
-
-    def as_text(self, width: int | None = None, colour: bool = False) -> str:
-        """The table, what is wrong and why, for a terminal of this width, or for this one."""
-        width = width or shutil.get_terminal_size((terminal.WIDEST, 24)).columns
-        return terminal.render(self.report, width=width, colour=colour)
-
-    def to_json(self) -> str:
-        """The same as `grader check --json` prints of a notebook, with the forward pass's name."""
-        report: dict[str, Any] = as_json.report_as_json(self.report)
-        return json.dumps({**report, "forward": self.forward, "ok": self.ok}, indent=2)
-
-    def _repr_html_(self) -> str:
-        """The table as a card, below it what is wrong: no script, dark where the page is."""
-        wrong = wording.wrong(self.verdicts)
-        rows = [check_report.Row(verdict, verdict.comparison) for verdict in wrong]
-        order = [verdict.name for verdict in self.verdicts]
-        sections = check_report.make_sections(rows, order, has_heat_map=False)
-        folders = Path(__file__).parent, Path(check_report.__file__).parent
-        template = make_environment(*folders).get_template("explanation.html.jinja")
-        html: str = template.render(report=self.report, forward=self.forward)
-        return html + (check_report.as_html(sections) if sections else "")
-
-
-def explain_functions(
-    forward: Callable[..., Any],
-    backward: Any,
+def explain(
+    forward: Callable[..., Any] | None = None,
+    backward: Any = None,
     *,
     sizes: Mapping[str, int] | None = None,
     inputs: Inputs | None = None,
     seed: int = SEED,
 ) -> Explanation:
-    """Explain two functions; see `grader.explain`."""
+    """Say of each gradient in a backward pass whether it is right, and why not.
+
+    Without arguments, in a notebook, it says so of the cell that assigned gradients last, as
+    `%%backward` does; the forward pass is in the cells before, and ends in `loss`.
+
+    Both run here, in this process, on float64 tensors of several sizes.
+
+    Args:
+        forward: straight-line code, a step `name = expression` in each line, its inputs annotated
+            with their shapes: `x: Annotated[Tensor, "n, d"]`.
+        backward: a function that asks by name for inputs, steps, sizes and `d<name>` of what the
+            forward pass returns, and assigns or returns gradients; or a
+            `torch.autograd.Function`; or a callable without Python source, such as a kernel.
+        sizes: sizes to be fixed, such as `{"d": 7}`.
+        inputs: draws inputs that the annotations cannot describe; it asks by name for `generator`
+            and for sizes, and gives a dictionary of tensors.
+        seed: of everything that is drawn.
+
+    Raises:
+        ValueError: one of them cannot be used; the message is a sentence with the line.
+    """
+    if forward is None:
+        return explain_latest_cells()
+    if backward is None:
+        raise BadInput("explain takes a forward pass and its backward pass, or neither of the two.")
     read = Forward.of(forward, sizes or {}, inputs)
     return explain_subject(read, subject_of(backward, read), seed)
-
-
-def explain_subject(read: Forward, subject: Subject, seed: int = SEED) -> Explanation:
-    """Say of each gradient in a backward pass that has been read what there is to say."""
-    with in_double(read, subject), one_thread():
-        return _explain(read, subject, seed)
 
 
 def assert_gradients(
@@ -117,12 +61,9 @@ def assert_gradients(
     inputs: Inputs | None = None,
     seed: int = SEED,
 ) -> None:
-    """Raise an `AssertionError` that says why, unless every gradient is right.
-
-    The arguments are those of `grader.explain`.
-    """
+    """Raise an `AssertionError` that says why, unless every gradient is right; see `explain`."""
     __tracebackhide__ = True  # pytest then shows the caller's line, not this one
-    explanation = explain_functions(forward, backward, sizes=sizes, inputs=inputs, seed=seed)
+    explanation = explain(forward, backward, sizes=sizes, inputs=inputs, seed=seed)
     if not explanation.ok:
         verdicts = explanation.verdicts
         wrong = wording.wrong(verdicts) or [v for v in verdicts if v.outcome is not Outcome.PASS]
@@ -132,105 +73,3 @@ def assert_gradients(
             for one in wrong
         )
         raise AssertionError(f"{first}\n\n{explanation}")
-
-
-@contextmanager
-def in_double(read: Forward, subject: Subject) -> Iterator[None]:
-    """Have both functions make float64, even where they ask for another precision by name."""
-    texts = subject.source.text, *(step.line for step in read.program.steps)
-    says_float = any(map(SAYS_FLOAT.search, texts))
-    with double_precision() if says_float else _double_by_default():
-        yield
-
-
-@contextmanager
-def _double_by_default() -> Iterator[None]:
-    """Make new tensors float64 unless they are asked for otherwise."""
-    default = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(default)
-
-
-def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
-    source, forward = subject.source, forward.tried_out()
-    arriving = subject.arriving(forward)
-    if taken := {*forward.program.names} & {*arriving.values()}:
-        raise BadInput(f"{forward.at}: {min(taken)} is the name of the gradient that arrives.")
-    is_loss = subject.is_loss(forward)
-    references = forward.references(arriving, is_loss, seed)
-    instances = {f"hidden{n}": one.instance for n, one in enumerate(references.hidden)}
-    instances["lecture"] = references.lecture
-    beside = {group: subject.arguments(forward, one) for group, one in instances.items()}
-    calls = [call(subject, arguments) for arguments in beside.values()]
-    raised = next((error for _, error in calls if error), None)
-    result = None if raised else calls[-1][0]
-    returned = returned_gradients(subject, forward, result)
-    written = {*returned.values(), *source.assigned} - {*arriving.values()}
-    written -= {f"d{name}" for name in forward.returned}
-    inputs, owed = ({f"d{n}" for n in names} for names in (forward.program.inputs, forward.needing))
-    is_whole = inputs.issuperset(returned.values()) and not inputs.isdisjoint(written)
-    is_whole &= not source.is_cell
-    # Who returns the gradients of steps, too, has picked some.
-    written |= owed if is_whole else set()
-    answer, wanted = source.answer(returned), {*returned.values()} or inputs
-    if not wanted.isdisjoint(written):
-        # A name such as `ddice` is its author's to choose: of another shape, it is a helper.
-        given = {**source.scope, **beside["lecture"]}
-        written -= of_other_shape(answer, given, references.lecture.values) - wanted
-    # In the order in which they are written; those that are only returned come last.
-    asked = (f"d{name}" for name in forward.smooth if f"d{name}" in written)
-    gradients = tuple(sorted(asked, key=source.place))
-    if not gradients:
-        raise BadInput(
-            f"{source.at(source.definition.lineno)}, neither returns nor assigns a gradient of"
-            f" {forward.program.name}."
-        )
-    forward.check_numbers(references, (gradient[1:] for gradient in gradients))
-    # These it has to ask for, or to bind itself. Other names an edit may try.
-    looks_up = not DYNAMIC_NAMES.isdisjoint(source.mentioned)
-    known = {*forward.program.names, *references.lecture.sizes} - source.parameters.keys()
-    own = {name for name in known if looks_up or name in source.mentioned}
-    exercise = Exercise(
-        prefix="",
-        notebook=subject.name,
-        forward=forward.function,
-        gradients=gradients,
-        sizes=references.lecture.sizes,
-    )
-    verdicts, flags = grade_answer(
-        exercise,
-        [answer],
-        [AnswerCell(source.file, source.text)],
-        references,
-        OwnProcess(source.scope, beside, own),
-        may_differentiate=True,
-    )
-    if not wanted.isdisjoint(gradients):
-        verdicts = without_helpers(verdicts, source, wanted)
-    if returned and not raised:
-        found = [by_tensor(returned, one) for one, _ in calls]
-        if isinstance(subject, CustomFunction):
-            right = *(one.gradients for one in references.hidden), references.lecture_gradients
-            verdicts = [summed_by_pytorch(verdict, found, right) for verdict in verdicts]
-        tried = references.program, [*instances.values()], found
-        verdicts = with_paths(verdicts, source, *tried)
-    about = source, inputs, owed if is_whole else set(), returned.values()
-    verdicts = [as_returned(verdict, *about) for verdict in verdicts]
-    if all(verdict.outcome is Outcome.PASS for verdict in verdicts):
-        # Its caller may get none of them all the same.
-        names = {verdict.name[1:] for verdict in verdicts}
-        if not raised and returned:
-            trouble = find_trouble(subject, forward, references, returned, result)
-            names, raised = ({trouble[0]}, trouble[1]) if trouble else (names, None)
-        if raised:
-            verdicts = [
-                without_result(one, source, raised) if one.name[1:] in names else one
-                for one in verdicts
-            ]
-    report = Report(
-        subject.name, tuple(verdicts), tuple(flags), Path(source.file), "right by themselves"
-    )
-    return Explanation(forward.program.name, report)

@@ -6,32 +6,20 @@ from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.program.course import Course
-from grader.program.exercises import Exercise
 from grader.reports import wording
 from grader.reports.board import as_picture, in_groups, in_words, is_wide, mark_board, title
-from grader.reports.course_boards import read_boards
 from grader.reports.templates import make_environment
 from grader.verdict import Verdict
 
 
-def in_forms(
-    exercise: Exercise,
-    verdicts: Mapping[str, Verdict],
-    course: Course,
-) -> dict[str, str]:
+def in_forms(drawn: str, verdicts: Mapping[str, Verdict], worth: int = 1) -> dict[str, str]:
     """The board as a part of a page, dark where the page says that it is dark, and in words.
 
     Args:
-        exercise: the exercise.
+        drawn: the board without verdicts, from `draw_board`.
         verdicts: those on its gradients, by name.
-        course: the one that the exercise belongs to.
+        worth: the points that each gradient is worth.
     """
-    return forms_of(read_boards(course)[exercise.prefix], verdicts, exercise.points)
-
-
-def forms_of(drawn: str, verdicts: Mapping[str, Verdict], worth: int = 1) -> dict[str, str]:
-    """The same for a board that `draw_board` drew, with what each gradient is `worth`."""
     outcomes = {name: verdict.outcome for name, verdict in verdicts.items()}
     board = mark_board(drawn, outcomes, worth)
     words = in_words(outcomes, worth)

@@ -29,6 +29,7 @@ from grader.printable import printable
 from grader.program.compare import compare
 from grader.program.references import prepare
 from grader.reports import wording
+from grader.reports.course_boards import read_boards
 from grader.user_error import SpokenError
 from grader.verdict import Outcome, Verdict
 
@@ -161,7 +162,9 @@ def board(exercise: str | None = None) -> None:
         return
     lesson = open_lesson(exercise)
     verdicts = _judge(lesson)
-    show(board_card.in_forms(lesson.exercise, verdicts, lesson.course or lesson_course()))
+    boards = read_boards(lesson.course or lesson_course())
+    drawn, worth = boards[lesson.exercise.prefix], lesson.exercise.points
+    show(board_card.in_forms(drawn, verdicts, worth))
 
 
 @told(NotInTheLesson)

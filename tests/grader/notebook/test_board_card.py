@@ -3,6 +3,7 @@ from base64 import b64decode
 
 from corpus.readers.lecture_course import COURSE, FUSED_BATCHNORM
 from grader.notebook.board_card import in_forms
+from grader.reports.course_boards import read_boards
 from grader.verdict import Check, Comparison, Outcome, Verdict
 
 
@@ -14,7 +15,7 @@ def card() -> str:
         name: Verdict(name, outcome, nothing, Check.NOT_RUN, Check.NOT_RUN)
         for name, outcome in outcomes
     }
-    return in_forms(FUSED_BATCHNORM, verdicts, COURSE)["text/html"]
+    return in_forms(read_boards(COURSE)[FUSED_BATCHNORM.prefix], verdicts)["text/html"]
 
 
 def text(html: str) -> str:

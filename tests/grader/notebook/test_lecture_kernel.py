@@ -80,11 +80,11 @@ def test_a_gradient_by_name_is_looked_for_in_all_exercises(printed: dict[str, st
 
 
 def test_what_is_to_do_has_no_value_of_another_exercise(printed: dict[str, str]) -> None:
-    assert printed["check blank"].split() == ["dhprebn", "|", "to", "do"]
+    assert printed["check blank"].split() == ["…", "to", "do:", "dhprebn"]
 
 
 def test_a_value_of_an_earlier_batch_is_said(printed: dict[str, str]) -> None:
-    assert "run your cells again, from the top down" in printed["check old"]
+    assert "Run your cells again, from the top down" in printed["check old"]
 
 
 def test_the_others_work_too(printed: dict[str, str]) -> None:

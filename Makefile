@@ -27,7 +27,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo train train-encore test test-slow test-browser test-tools test-colab test-all lab check lint types
+.PHONY: help demo train train-encore test test-slow test-browser test-windows test-tools test-colab test-all lab check lint types
 .PHONY: verdicts notebooks verify nbval-all dev-check nbval nbgrader otter bench clean docs
 
 help: ## show this list
@@ -59,6 +59,9 @@ test-slow: $(INSTALLED) ## run the other tests
 test-browser: $(INSTALLED) ## work through the notebooks in JupyterLab (needs Chromium)
 	$(PYTEST) -m browser $(ARGS) tests/browser
 
+test-windows: $(INSTALLED) ## try what has to work on Windows, without what Windows lacks
+	$(PYTEST) --like-windows $(ARGS) tests/test_like_windows.py
+
 test-tools: $(INSTALLED) ## run the instructor's tools on the course (installs them; half an hour)
 	$(RUN) -m pytest -m tools $(ARGS)
 
@@ -66,7 +69,7 @@ test-colab: ## run the tests and the notebooks with Colab's Python and torch (ro
 	.ci/test-colab test nbval ARGS="$(ARGS)"
 	.ci/test-colab test-slow ARGS=tests/test_colab.py
 
-test-all: test test-slow test-browser nbval-all ## run every test but those of other tools; compare all verdicts
+test-all: test test-slow test-browser test-windows nbval-all ## run every test but those of other tools; compare all verdicts
 	$(RUN) -m corpus.verdicts --compare
 
 lab: $(INSTALLED) ## open the notebooks in JupyterLab

@@ -42,6 +42,22 @@ settings.register_profile("course", deadline=None)
 settings.load_profile("course")
 
 
+LIKE_WINDOWS = Path(__file__).parent / "like_windows"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--like-windows`."""
+    text = "take away what Windows lacks, with a console in cp1252, and run the tests of that alone"
+    parser.addoption("--like-windows", action="store_true", help=text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let every process that a test starts lack what Windows lacks, if that is asked for."""
+    if config.getoption("--like-windows"):
+        os.environ["PYTHONPATH"] = str(LIKE_WINDOWS)
+        os.environ["PYTHONIOENCODING"] = "cp1252:strict"
+
+
 MOST_CASES = 12
 """Cases of a parametrised test that `make test` runs; `make test-all` runs every one."""
 
@@ -54,6 +70,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     `@pytest.mark.sample(key, *folders)` has one case of each value of the key instead, or all of
     them where one of the folders is not as it is on the main branch.
     """
+    option = items[0].config.getoption("--like-windows") if items else False
+    items[:] = [item for item in items if option == bool(item.get_closest_marker("like_windows"))]
     tests: dict[tuple[str, str], list[pytest.Function]] = {}
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from grader.user_error import UserError
+from grader.worker.terms import LINUX
 
 PACKAGE = Path(__file__).resolve().parents[1]
 INSIDE = Path("/grader")
@@ -111,7 +112,7 @@ def why_not(sandbox: Sandbox) -> str:
     """Why there is no such sandbox here, as a sentence; "" where it has been tried and works."""
     if sandbox is Sandbox.NONE:
         return ""
-    if not sys.platform.startswith("linux"):
+    if not LINUX:
         return (
             "What confines students' code are programs of Linux: use a Linux machine, or on Windows"
             " WSL 2."

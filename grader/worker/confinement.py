@@ -17,14 +17,15 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from grader.worker.system_calls import filter_program
-from grader.worker.terms import NO_THREADS
+from grader.worker.terms import LINUX, NO_THREADS
 
-if sys.platform != "win32":
+with suppress(ImportError):  # Windows has none
     import resource
 
 NOT_CONFINED = 113
@@ -32,8 +33,6 @@ NOT_CONFINED = 113
 
 MOST_OPEN_FILES = 64
 LARGEST_STACK = 8 * 2**20
-
-LINUX = sys.platform.startswith("linux")
 
 LIMITS = {"CORE": 0, "FSIZE": 0, "NOFILE": MOST_OPEN_FILES, "STACK": LARGEST_STACK}
 if LINUX:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import platform
 import struct
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from grader.worker.terms import LINUX
 
 Numbers = Mapping[str, Sequence[int]]
 
@@ -53,7 +54,7 @@ REFUSE = [(RETURN, 0, 0, 0x00050000 | errno.EPERM)]
 def filter_program() -> bytes | None:
     """The program for this machine; None where there are no numbers for it."""
     machine = platform.machine()
-    if not sys.platform.startswith("linux") or machine not in MACHINES:
+    if not LINUX or machine not in MACHINES:
         return None
     position, name = MACHINES[machine]
     ends = dict[int, list[Instruction]]()

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
+
+LINUX = sys.platform.startswith("linux") and hasattr(os, "fork")
+"""Whether this is Linux, with all that confines an answer there."""
 
 DYNAMIC_NAMES = frozenset(
     {"exec", "eval", "globals", "locals", "vars", "setattr", "delattr", "__import__", "compile"}

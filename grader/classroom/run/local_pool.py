@@ -6,7 +6,6 @@ import math
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import time
 import warnings
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from grader.classroom.run.pool import CannotGrade, Died, Displaced
+from grader.worker.terms import LINUX
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -244,7 +244,7 @@ def _within(seconds: float, task: Callable[[], T]) -> T:
 
 
 def _context(preload: str) -> BaseContext:
-    if sys.platform != "linux":
+    if not LINUX:
         return multiprocessing.get_context("spawn")
     if not preload:
         # In place of one that died, while the threads that there are wait for it.

@@ -26,7 +26,7 @@ def _like_windows(name: str, globals: Any = None, *rest: Any, **more: Any) -> An
 
 def take_away() -> None:
     """Make this process one that lacks what Windows lacks."""
-    builtins.__import__ = _like_windows  # type: ignore[assignment]
+    builtins.__import__ = _like_windows
     for module, names in LACKING.items():
         for name in names:
             if hasattr(module, name):

@@ -170,11 +170,10 @@ def test_a_machine_without_bwrap_is_told_how_to_get_it_and_how_to_go_without(
 
 
 @pytest.mark.usefixtures("other_machine")
-@pytest.mark.parametrize("platform", ["darwin", "win32"])
 def test_another_system_is_told_that_it_has_none(
-    platform: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr("grader.execution.sandbox.LINUX", False)
     assert best_sandbox() is Sandbox.NONE
     with pytest.raises(NoSandbox, match=r"Linux machine.*WSL 2.*`--sandbox none`"):
         require(Sandbox.BWRAP)

@@ -135,7 +135,7 @@ def test_the_magic_runs_the_cell_and_tells_what_there_is_to_tell(
     shell.run_cell(f"%%backward\n{RIGHT.replace('sum(0)', 'mean(0)')}", store_history=True)  # type: ignore[no-untyped-call]
     said = capsys.readouterr().out
     assert "✓ pass: dW | exact:" in said
-    assert "`mean` is not the function that belongs here." in said
+    assert "`mean` is the wrong function here." in said
     assert "db" in shell.user_ns
     assert "2 of 3 gradients pass." in said
     shell.run_cell("import grader\ngrader.explain()", store_history=True)  # type: ignore[no-untyped-call]

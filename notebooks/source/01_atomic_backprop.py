@@ -1036,7 +1036,7 @@ print(f"{shut.all(0).sum()} units are shut for every example")
 figures.gates(gate)
 
 # %% [markdown]
-# *No column is dark from top to bottom.*
+# *Green where the gate is open. No column is empty from top to bottom.*
 #
 # <details>
 # <summary>An aside: units that die</summary>
@@ -1074,7 +1074,7 @@ print(f"largest gradient of a dead unit's weights: {gradient[:, dead].abs().max(
 figures.firing(before, after)
 
 # %% [markdown]
-# *White where a unit fires, black where it does not, pink where it is dead.*
+# *Green where a unit fires, grey where it does not, pink where it is dead.*
 #
 # ## 5.6 Batch normalisation
 #
@@ -1472,7 +1472,7 @@ for example in range(n):
 check("demb", "dC")
 
 # %% tags=["data-dependent"]
-nudge("dC", int(Xb[0, 2]), 5)
+nudge("dC", int(Xb[one, 2]), 5)  # the last letter of the most expensive bet
 
 # %% [markdown]
 # The most expensive bet of section 3.4 has come back to its letters, too:

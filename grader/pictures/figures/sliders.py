@@ -36,10 +36,6 @@ def _two_panels(height: float, ratios: tuple[float, float] = (1, 1)) -> tuple[Fi
     return figure, above, below
 
 
-def _title(axes: Axes, text: str) -> None:
-    axes.set_title(text)
-
-
 # The function and the point of notebook 1, part 2.
 _POINT = 0.7
 _STEPS = np.logspace(-16, 0, 129)
@@ -82,7 +78,7 @@ def _draw_step(step: float) -> Picture:
     above.set_ylim(-0.45, 2.6)
     above.set_yticks([])
     above.set_xticks([_POINT], ["x = 0.7"], fontsize=11)
-    _title(above, f"δ = {step:.1e}: the slope is {_SLOPE:.6f} (dashed)")
+    above.set_title(f"δ = {step:.1e}: the slope is {_SLOPE:.6f} (dashed)")
     errors = {name: np.abs(slopes - _SLOPE) for name, slopes in _chords(_STEPS).items()}
     for name, (colour, marker) in CHORDS.items():
         here = abs(found[name] - _SLOPE)
@@ -93,7 +89,7 @@ def _draw_step(step: float) -> Picture:
     below.axvline(step, color=HAIRLINE, linewidth=1, zorder=0)
     below.set_ylim(3e-16, 100)
     below.set_xlabel("step δ")
-    _title(below, "error of the slope")
+    below.set_title("error of the slope")
     below.legend(loc="upper center", fontsize=10.5)
     said = "; ".join(f"{name} {slope:.6f}" for name, slope in found.items())
     return Picture(
@@ -171,9 +167,9 @@ def _draw_forces(**logits: float) -> Picture:
     # As much as the first logits need, and more where the reader moves one beyond.
     above.set_ylim(min(-1.2, min(ends) - 1.2), max(3.6, max(ends) + 1.2))
     below.set_ylim(0, 1.2)
-    _title(above, "logits (blue) and the forces on them (orange): their sum is 0")
+    above.set_title("logits (blue) and the forces on them (orange): their sum is 0")
     loss = -float(np.log(probabilities[is_right][0]))
-    _title(below, f"probabilities: the loss is −ln {probabilities[is_right][0]:.4g} = {loss:.2f}")
+    below.set_title(f"probabilities: the loss is −ln {probabilities[is_right][0]:.4g} = {loss:.2f}")
     said = ", ".join(
         f"{letter} {logit:.1f} and {force:+.2f}"
         for letter, logit, force in zip(_LETTERS, values, forces, strict=True)
@@ -216,7 +212,7 @@ def _draw_noise(size: float) -> Picture:
     above.set_yticks([])
     above.set_xlim(-1, 3.2)
     above.set_xlabel("the same example, normalised")
-    _title(above, f"{_BATCHES} batches of {n}: {found.mean():.2f} ± {spread:.2f} instead of 1.50")
+    above.set_title(f"{_BATCHES} batches of {n}: {found.mean():.2f} ± {spread:.2f} instead of 1.50")
     sizes = [2**power for power in range(1, 10)]
     spreads = [float(_normalised(each).std()) for each in sizes]
     # From 4 on: in a batch of 2, whatever the other is, the normalised values are ± 0.71.
@@ -231,7 +227,7 @@ def _draw_noise(size: float) -> Picture:
     below.set_yticks([0.05, 0.1, 0.2, 0.5], ["0.05", "0.1", "0.2", "0.5"])
     below.set_ylim(0.025, 1)
     below.set_xlabel("batch size n")
-    _title(below, "spread (±)")
+    below.set_title("spread (±)")
     return Picture(
         figure,
         f"Above, a histogram: one example, 1.5 standard deviations above the mean, normalised in "

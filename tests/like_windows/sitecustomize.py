@@ -7,7 +7,10 @@ import os
 import signal
 from typing import Any
 
-LACKING = {os: ("fork", "geteuid", "killpg", "setsid"), signal: ("SIGALRM", "alarm", "setitimer")}
+LACKING = {
+    os: ("fork", "geteuid", "killpg", "setsid", "O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK"),
+    signal: ("SIGALRM", "alarm", "setitimer"),
+}
 """Functions that nothing but our own packages looks for in the processes of these tests."""
 
 MODULES = ("fcntl", "resource")

@@ -21,10 +21,13 @@ from grader.submission.notebook_file import (
     shown,
 )
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+# Windows has none of these, and there `grader grade` has to come as far as to refuse.
+_DIRECTORY, _NOFOLLOW, _NONBLOCK = (
+    getattr(os, name, 0) for name in ("O_DIRECTORY", "O_NOFOLLOW", "O_NONBLOCK")
+)
+_FOLDER = os.O_RDONLY | _DIRECTORY | _NOFOLLOW
+_FILE = os.O_RDONLY | _NOFOLLOW | _NONBLOCK
 """Should a pipe take the file's place after the look at it, nobody waits for its writer."""
-
 
 SETTLED_SECONDS = 2.0
 """A file that was changed less than this before it was looked at may change again unseen: some file
@@ -72,7 +75,7 @@ def read_handed_in(root: Path, parts: Parts, name: Path) -> bytes:
     *folders, last = parts
     inside: Parts = ()
     with explained(name), ExitStack() as opened:
-        folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+        folder = os.open(root, os.O_RDONLY | _DIRECTORY)
         opened.callback(os.close, folder)
         for depth, part in enumerate(folders):
             status = os.stat(part, dir_fd=folder, follow_symlinks=False)

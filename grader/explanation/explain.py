@@ -45,9 +45,9 @@ def explain(
     Raises:
         ValueError: one of them cannot be used; the message is a sentence with the line.
     """
-    if forward is None:
+    if forward is None and backward is None:
         return explain_latest_cells()
-    if backward is None:
+    if forward is None or backward is None:
         raise BadInput("explain takes a forward pass and its backward pass, or neither of the two.")
     read = Forward.of(forward, sizes or {}, inputs)
     return explain_subject(read, subject_of(backward, read), seed)

@@ -124,8 +124,8 @@ def sample_name_facts(piece: Part) -> Iterator[Fact]:
         windows: list[list[int]] = []
         name = piece(_predict_in_turn(script, windows), itos, size, _generator(2))
         yield from _window_facts(windows, script, size)
-        drawn = ", ".join(map(repr, map(itos.get, [*script, 0])))
-        yield Fact(f"the name, where {drawn} are drawn,", name)
+        drawn = "".join(itos[index] for index in [*script, 0])
+        yield Fact(f"the name, where {drawn} is drawn,", name)
 
     def predict(window: Any) -> Tensor:
         """After the dot comes an a, or now and then a b, and then the end."""
@@ -165,12 +165,12 @@ def _window_facts(
     wrong = next((number for number, (window, right) in pairs if window != right), None)
     if wrong is None:
         sentence = (
-            f"It calls `predict` {len(windows)} time{'s' * (len(windows) != 1)}, but a name of"
-            f" {len(script)} characters, with the dot behind it, needs {len(due)} calls. The dot,"
-            " and nothing else, ends a name."
+            f"It asks `predict` for {len(windows)} character{'s' * (len(windows) != 1)}, but it"
+            f" should ask for {len(due)}: {len(script)} letters and then the dot are drawn here,"
+            " and nothing but the dot ends a name."
         )
     else:
-        after = f", after character {due[wrong][-1]} was drawn" if wrong else ""
+        after = f", because only character {due[wrong][-1]} could be drawn" if wrong else ""
         sentence = (
             f"Call {wrong + 1} of `predict` gets the window {windows[wrong]}, but it should get"
             f" {due[wrong]}{after}. (`block_size` is {size} here.)"

@@ -105,9 +105,9 @@ def deep_backward(Xb: Tensor, Yb: Tensor, *parameters: Tensor) -> tuple[Tensor, 
     hpreact2 = h @ W3 + b3
     h2 = hpreact2.tanh()
     logits = h2 @ W2 + b2
-    # A known mistake changes `loss`, for its gradients, but not what is returned as the loss.
-    returned = loss = F.cross_entropy(logits, Yb)
-    return returned.detach(), torch.autograd.grad(loss, watched)
+    loss = F.cross_entropy(logits, Yb)
+    # Not `loss` itself: a known mistake changes that, for its gradients alone.
+    return F.cross_entropy(logits, Yb).detach(), torch.autograd.grad(loss, watched)
 
 
 def but_back(value: Tensor, like: Tensor) -> Tensor:
@@ -162,5 +162,5 @@ def deep_backward_facts(piece: Part) -> Iterator[Fact]:
     )
     by_name = dict(zip(PARAMETERS, gradients, strict=True))
     for arriving, names in MADE_OF.items():
-        layer = {f"d{name}, which is made of `{arriving}`,": by_name[name] for name in names}
+        layer = {f"`d{name}`, which is made of `{arriving}`,": by_name[name] for name in names}
         yield Fact("", layer, noise=NOISE)

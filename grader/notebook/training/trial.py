@@ -138,7 +138,7 @@ def explain(part: str, trial: Trial, difference: Difference) -> str:
             edits = [edit for _, edits in together for edit in edits]
             wrong = edited(part, trial.own, edits)
             if wrong and _does(wrong, trial, difference.seen):
-                return " ".join(sentence for sentence, _ in together)
+                return " ".join(dict.fromkeys(sentence for sentence, _ in together))
     return difference.sentence
 
 
@@ -229,14 +229,16 @@ def _name_difference(mine: Fact, due: Fact) -> str:
 def _compare(value: Any, wanted: Any, tolerance: float) -> str:
     """The rest of a sentence whose subject is what has the value."""
     if value is None:
-        return "is None. Is there a `return`?"
+        return "is None. Is a line missing, or a `return`?"
     found, due = as_numbers(value), as_numbers(wanted)
     if due is None:
         return f"is {value!r}, but it should be {wanted!r}."
     if found is None:
         return f"is {kind_of(value)}, but it should be {kind_of(wanted)}."
     if found.shape != due.shape:
-        return f"has the shape {tuple(found.shape)}, but it should have {tuple(due.shape)}."
+        is_flat = is_same(found.flatten(), due.flatten(), tolerance)
+        why = " Is a `keepdim=True` missing?" if is_flat and found.dim() < due.dim() else ""
+        return f"has the shape {tuple(found.shape)}, but it should have {tuple(due.shape)}.{why}"
     if bool(found.isnan().any()):
         return "has NaN in it." if due.numel() > 1 else "is NaN."
     worst = (found - due).abs().argmax()
@@ -246,6 +248,8 @@ def _compare(value: Any, wanted: Any, tolerance: float) -> str:
     times = float((found * due).sum() / (due * due).sum())
     if not found.any():
         return "is zero everywhere."
+    if is_same(found, -due, tolerance):
+        return "has the wrong sign."
     if is_same(found, times * due, tolerance):
         return f"is {times:.5g} times what it should be."
     return f"has the number {number:.5g} where it should have {right:.5g}."

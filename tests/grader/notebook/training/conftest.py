@@ -109,8 +109,8 @@ def function(part: str, body: str, **names: Any) -> Callable[..., Any]:
         "F": F,
         "update": update,
         "learning_rate": learning_rate,
-        "logits_with": TRIALS["logits"][0],
-        "calibrate": TRIALS["calibrate"][0],
+        "logits_with": TRIALS["logits"].own,
+        "calibrate": TRIALS["calibrate"].own,
         "run": begin_run(5),
         "Xtr": torch.zeros(9, 3, dtype=torch.int64),
         "Ytr": torch.zeros(9, dtype=torch.int64),
@@ -137,7 +137,7 @@ SaidOf = Callable[[str, str], str]
 @pytest.fixture
 def said_of(capsys: pytest.CaptureFixture[str]) -> SaidOf:
     def said_of(part: str, body: str) -> str:
-        assert check_own(part, function(part, body)) is TRIALS[part][0]
+        assert check_own(part, function(part, body)) is TRIALS[part].own
         said = capsys.readouterr().out
         assert said.startswith("mine             | fail\n  ")
         assert said.count("\n") == 3

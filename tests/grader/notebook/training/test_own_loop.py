@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jupytext
@@ -14,6 +15,7 @@ from grader.authoring.source import role_of
 from grader.notebook.training import own_loop
 from grader.notebook.training.first_prints import SHOWN
 from grader.notebook.training.own_loop import TRIALS, check_own
+from grader.notebook.training.trial import Fact, Part, Trial
 from makemore_data import begin_run
 from makemore_data.training.train import learning_rate, train_steps, update
 from tests.grader.notebook.training.conftest import HEADS, UPDATE, changed, function
@@ -31,18 +33,33 @@ def test_a_right_part_passes_and_is_used(part: str, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("part", HEADS)
-def test_the_courses_own_passes_its_trial(part: str) -> None:
-    own, trial = TRIALS[part]
-    assert trial(own) == ""
-
-
-@pytest.mark.parametrize("part", HEADS)
 def test_a_blank_is_to_do(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     blank = function(part, '"""What it does."""\n...  # your turn')
-    assert check_own(part, blank) is TRIALS[part][0]
+    assert check_own(part, blank) is TRIALS[part].own
     said = capsys.readouterr().out
     assert said.startswith("mine             | to do\n")
     assert "the course's own" in said
+
+
+def test_what_fails_in_the_checker_is_not_the_students_mistake(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def facts(piece: Part) -> Iterator[Fact]:
+        yield Fact("", {}["a mistake of ours"])
+
+    monkeypatch.setattr(own_loop, "TRIALS", {"update": Trial(update, facts)})
+    assert check_own("update", function("update", UPDATE)) is update
+    said = capsys.readouterr().out
+    assert said.startswith("mine             | not checked\n  This is not your mistake.")
+    assert "KeyError" in said
+
+
+def test_what_fails_in_a_recorder_is_not_the_students_mistake(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    body = changed("loop", "while run", "run.parameters = (3, 4)\nwhile run")
+    check_own("loop", function("loop", body))
+    assert "mine             | not checked\n" in capsys.readouterr().out
 
 
 def test_an_earlier_function_is_not_judged_for_a_cell_that_failed(
@@ -51,7 +68,7 @@ def test_an_earlier_function_is_not_judged_for_a_cell_that_failed(
     right = function("update", UPDATE)
     monkeypatch.setattr(own_loop, "has_failed", lambda name: name == "mine")
     assert check_own("update", right) is update
-    said = "mine             | fail\n  Its cell ended in an error: mend what stands below that cell"
+    said = "mine             | fail\n  Its cell ended in an error. Mend what stands below that cell"
     assert capsys.readouterr().out.startswith(said)
 
 
@@ -68,7 +85,7 @@ def test_nothing_and_nan_never_pass(part: str, capsys: pytest.CaptureFixture[str
         "raise SystemExit",
         "yield 1",
     ):
-        assert check_own(part, function(part, body)) is TRIALS[part][0], body
+        assert check_own(part, function(part, body)) is TRIALS[part].own, body
         assert "| fail\n  " in capsys.readouterr().out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -124,7 +125,8 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     recorder = Recorder(run)
     piece(run, recorder.as_backward(), X, Y, steps.stop)
     minibatches = [*recorder.minibatches]
-    losses = run.losses[steps.start :] if isinstance(run.losses, list) else []
+    kept: Any = run.losses
+    losses = kept[steps.start :] if isinstance(kept, list) else []
     asked, noted = len(minibatches), len(losses)
     stops = " Is it a `while`, and does no `return` end it?" if asked == noted == 1 else ""
     yield rule(

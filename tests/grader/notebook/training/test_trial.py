@@ -167,7 +167,9 @@ def test_a_right_piece_passes_in_any_style(
 
 
 def test_pytorchs_adam_passes() -> None:
-    def by_pytorch(parameters, gradients, means, squares, step, rate=0.001, eps=1e-8):
+    def by_pytorch(  # type: ignore[no-untyped-def]
+        parameters, gradients, means, squares, step, rate=0.001, eps=1e-8
+    ) -> None:
         for p, d, m, v in zip(parameters, gradients, means, squares, strict=True):
             p.grad = d
             optimizer = torch.optim.Adam([p], lr=rate, eps=eps)

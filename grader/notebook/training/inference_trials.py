@@ -17,10 +17,11 @@ from grader.notebook.training.trial import (
     Fact,
     Misused,
     Part,
+    Trial,
     kind_of,
     rule,
 )
-from makemore_data.model.inference import calibrate, logits_with
+from makemore_data.model.inference import calibrate, logits_with, mean_loss, sample_name
 from makemore_data.model.parameters import Parameters
 from makemore_data.names.vocabulary import build_vocabulary
 from makemore_data.training.train import begin_run
@@ -208,3 +209,11 @@ def _certain(index: int) -> Tensor:
 
 def _generator(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
+
+
+INFERENCE_TRIALS = {
+    "calibrate": Trial(calibrate, calibrate_facts),
+    "logits": Trial(logits_with, logits_facts),
+    "mean_loss": Trial(mean_loss, mean_loss_facts),
+    "sample_name": Trial(sample_name, sample_name_facts),
+}

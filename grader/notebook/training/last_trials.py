@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from grader.notebook.training.trial import BLOCK_SIZE, N_HIDDEN, Fact, Part, kind_of, rule
+from grader.notebook.training.trial import BLOCK_SIZE, N_HIDDEN, Fact, Part, Trial, kind_of, rule
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import begin_run
@@ -164,3 +164,9 @@ def deep_backward_facts(piece: Part) -> Iterator[Fact]:
     for arriving, names in MADE_OF.items():
         layer = {f"`d{name}`, which is made of `{arriving}`,": by_name[name] for name in names}
         yield Fact("", layer, noise=NOISE)
+
+
+LAST_TRIALS = {
+    "adam": Trial(adam, adam_facts),
+    "deep_backward": Trial(deep_backward, deep_backward_facts),
+}

@@ -10,7 +10,7 @@ import signal
 import textwrap
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
@@ -23,49 +23,28 @@ from grader.execution.own_process import alarm_if_free
 from grader.execution.problems import NO_POWER, XOR
 from grader.notebook.running_notebook import has_failed
 from grader.notebook.training.first_prints import first_prints
-from grader.notebook.training.inference_trials import (
-    calibrate_facts,
-    logits_facts,
-    mean_loss_facts,
-    sample_name_facts,
-)
-from grader.notebook.training.last_trials import (
-    adam,
-    adam_facts,
-    deep_backward,
-    deep_backward_facts,
-)
-from grader.notebook.training.step_trials import learning_rate_facts, loop_facts, update_facts
+from grader.notebook.training.inference_trials import INFERENCE_TRIALS
+from grader.notebook.training.last_trials import LAST_TRIALS
+from grader.notebook.training.step_trials import STEP_TRIALS
 from grader.notebook.training.trial import (
     PIECES,
     Endless,
     Misused,
     Part,
     RaisedByPiece,
-    Trial,
     explain,
     find_difference,
 )
 from grader.printable import listed, printable, sentence
 from grader.worker.engine import one_thread
 from grader.worker.execution import TimeLimit
-from makemore_data.model.inference import calibrate, logits_with, mean_loss, sample_name
-from makemore_data.training.train import Run, learning_rate, train_steps, update
+from makemore_data.training.train import Run
 
 SECONDS = 5.0
 """How long a part may run; each takes a few tenths of a second at most."""
 
-TRIALS: Mapping[str, Trial] = {
-    "update": Trial(update, update_facts),
-    "learning_rate": Trial(learning_rate, learning_rate_facts),
-    "loop": Trial(train_steps, loop_facts),
-    "calibrate": Trial(calibrate, calibrate_facts),
-    "logits": Trial(logits_with, logits_facts),
-    "mean_loss": Trial(mean_loss, mean_loss_facts),
-    "sample_name": Trial(sample_name, sample_name_facts),
-    "adam": Trial(adam, adam_facts),
-    "deep_backward": Trial(deep_backward, deep_backward_facts),
-}
+TRIALS = {**STEP_TRIALS, **INFERENCE_TRIALS, **LAST_TRIALS}
+"""How each part is tried, in the order of the notebook."""
 
 
 def check_own(part: str, function: Part) -> Part:

@@ -17,14 +17,25 @@ from grader.notebook.training.trial import (
     Fact,
     Misused,
     Part,
+    Trial,
     rule,
 )
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
-from makemore_data.training.train import ALL_STEPS, BATCH, Run, begin_run
+from makemore_data.training.train import (
+    ALL_STEPS,
+    BATCH,
+    Run,
+    begin_run,
+    learning_rate,
+    train_steps,
+    update,
+)
 
 HALF = ALL_STEPS // 2
 """The step at which the learning rate falls."""
+NOISE = 1e-5
+"""How far off a move may be: the parameters are rounded, and their differences with them."""
 FEW = BATCH + 8
 """Rows that are all drawn in twenty steps."""
 
@@ -56,11 +67,10 @@ def update_facts(piece: Part) -> Iterator[Fact]:
     yield rule(
         len(moved) == len(names), f"Only {listed(moved)} changed, but all seven parameters have to."
     )
-    # The parameters are rounded, and their differences with them.
     yield Fact(
         "",
         {f"the step of {name}": move for name, move in zip(names, moves, strict=True)},
-        noise=1e-5,
+        noise=NOISE,
     )
 
 
@@ -158,6 +168,7 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
             f"what each parameter moves by {place}": move
             for place, move in zip(at_step, moves, strict=True)
         },
+        noise=NOISE,
     )
     yield rule(
         not any(isinstance(loss, Tensor) for loss in losses),
@@ -196,3 +207,10 @@ def _draw_rows(piece: Part, X: Tensor, Y: Tensor, seed: int) -> Tensor:
     recorder = Recorder(begin_run(N_HIDDEN, seed=seed))
     piece(recorder.run, recorder.as_backward(), X, Y, 20)
     return torch.cat([Xb[:, 0] for Xb, _ in recorder.minibatches])
+
+
+STEP_TRIALS = {
+    "update": Trial(update, update_facts),
+    "learning_rate": Trial(learning_rate, learning_rate_facts),
+    "loop": Trial(train_steps, loop_facts),
+}

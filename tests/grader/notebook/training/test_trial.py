@@ -376,7 +376,7 @@ return sum(losses) / len(losses)
     (
         "adam",
         changed("adam", "m / (1 - 0.9**step)", "m").replace("v / (1 - 0.999**step)", "v"),
-        "`m`: the division by 1 - 0.9 ** step is missing. `v`: the division by 1 - 0.999",
+        "`m` and `v`: the divisions by 1 - 0.9 ** step and 1 - 0.999 ** step are missing.",
     ),
     ("adam", ("0.999**step", "0.9**step"), "A number of `v` is wrong."),
     (

@@ -3,10 +3,10 @@
 #
 # {{ colab }}
 #
-# The four notebooks are behind you, and this is the encore: the layer that today's networks are
-# made of. It is built from steps that you know, matrix products and a softmax, and you are going to
-# write every gradient in it. Then you do it once more in five lines, the way the fast
-# implementations do, and see a network learn with them.
+# This is the encore to the four notebooks: attention, the layer that today's networks are made of.
+# It is built from steps that you know, matrix products and a softmax, and you are going to write
+# every gradient in it. Then you write it once more in five lines, as the fast implementations do,
+# and see a network learn with them.
 #
 # - **Time:** about three hours.
 # - **You need:** notebook 01, above all its sections 5.2 to 5.4, notebook 02 up to its section
@@ -22,7 +22,9 @@
 # | `C` | numbers that describe a position | 24 |
 # | `H` | numbers in a query, a key or a value (the size of the *head*) | 16 |
 #
-# Run the next four cells first.
+# The network grows out of that of Andrej Karpathy's lecture [*Becoming a Backprop
+# Ninja*](https://www.youtube.com/watch?v=q8SA3rM6ckI), part 4 of *Building makemore*. You need not
+# have seen it. Run the next four cells first.
 
 # %%
 # {{ cell: setup }}
@@ -245,9 +247,9 @@ def one_tile():
 # ## 1.1 Names, letter by letter
 #
 # The network of the four notebooks sees three letters and guesses the next. Now every position of a
-# name makes a guess, and may look at *all* the letters before it. A name is a row of `T` = 10
-# positions: a dot, its letters, and empty places up to the end. Under each position stands what has
-# to be guessed there. Names of ten letters and more are left out here.
+# name makes a guess, and it may look at *all* the letters before it. A name is a row of `T` = 10
+# positions: a dot, its letters, and empty places up to the end. The cells print what a position
+# sees and, under it, what it has to guess. Names of ten letters or more are left out here.
 
 # %% tags=["nbval-ignore-output"]
 T = 10
@@ -270,9 +272,9 @@ print("seen:   ", *letters)
 print("guessed:", *(itos[i] for i in Y[0, : len(letters)].tolist()))
 
 # %% [markdown]
-# Each position is described by `C` = 24 numbers: those of its letter plus those of its place, both
-# looked up in a table. (A plain sum. Attention itself does not know what stands where; without the
-# second table the letters before a position could stand in any order.)
+# Each position is described by `C` = 24 numbers: those of its letter plus those of its place, each
+# looked up in a table. (Attention itself does not know the order of the letters. Without the second
+# table, the letters before a position could be shuffled, and nothing would change.)
 
 # %% tags=["nbval-ignore-output"]
 B, C, H = 32, 24, 16
@@ -296,18 +298,18 @@ print("x:", tuple(x.shape))
 # %% [markdown]
 # ## 1.2 Ask, offer, answer
 #
-# A position that has to guess wants to know things: was there a vowel just now? Has this name been
-# going on for long? **Attention** is a way to ask. From its 24 numbers each position makes three
-# short lists of 16, by a matrix product each:
+# A position that has to guess wants to know things. Was there a vowel just now? Is this name
+# already long? **Attention** is a way to ask. From its 24 numbers each position computes three
+# short lists of 16 numbers, each by a matrix product:
 #
 # - a **query** `q`, what it looks for;
-# - a **key** `k`, what it has got to offer;
+# - a **key** `k`, what it has to offer;
 # - a **value** `v`, what it tells those who look at it.
 #
-# How well the query of position $t$ fits the key of position $s$ is their dot product, the *score*.
-# A softmax turns the scores of a row $t$ into weights that add up to 1, and position $t$ receives
-# the values of all positions, weighted so. All of it for a name of three positions, with two
-# numbers each:
+# The *score* says how well the query of position $t$ fits the key of position $s$. It is their dot
+# product. A softmax turns the scores of row $t$ into weights that add up to 1, and position $t$
+# receives the values of all positions, multiplied by these weights and added up. Here is all of it
+# for a name of three positions, with two numbers each:
 
 # %%
 attention_on_paper(
@@ -317,18 +319,19 @@ attention_on_paper(
 )
 
 # %% [markdown]
-# *Check one row by hand: the last has the scores* $1, 2, 2$ *times* $2^{-1/2}$, *and its pattern
-# adds up to 1.*
+# *Check one row by hand: the last one has the scores* $1, 2, 2$ *times* $2^{-1/2}$, *and its
+# pattern adds up to 1.*
 #
-# Three details, which part 3 takes up one by one. The scores are divided by $\sqrt{H}$. A position
-# must not see the letters that it is to guess, so the scores with later positions are overwritten
-# with $-\infty$, whose exponential is 0: the **mask**. And the softmax runs along the *last* axis:
-# for each name, for each position that looks, over the positions that it looks at.
+# Part 3 takes up three details one by one. First, the scores are divided by $\sqrt{H}$. Second, a
+# position must not see the letters that it has to guess, so the **mask** overwrites the scores of
+# later positions with $-\infty$, whose exponential is 0. And third, the softmax runs along the
+# *last* axis: for each name and each position that looks, it runs over the positions that are
+# looked at.
 #
 # ## 1.3 The forward pass
 #
-# What the rest of the network does with `out` is not our business here. As in notebook 03, we take
-# the gradient that comes back from it as given, `dout`.
+# It does not matter here what the rest of the network does with `out`. As in notebook 03, we take
+# the gradient that comes back from it, `dout`, as given.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -347,8 +350,8 @@ out = causal(x @ Wq, x @ Wk, x @ Wv).requires_grad_()
 print("dout:", tuple(dout.shape))
 
 # %% [markdown]
-# The layer, in steps so small that each line does one thing. The last line is the stand-in for the
-# rest of the network, which has the right slope at `out`: exactly `dout`.
+# Here is the layer in steps so small that each line does one thing. The last line is the stand-in
+# for the rest of the network, because its gradient at `out` is exactly `dout`.
 
 # %%
 T = x.shape[1]
@@ -382,8 +385,8 @@ loss = (dout * out).sum()
 # | `products`, `scores`, `masked`, `shifted`, `counts`, `pattern` | (32, 10, 10) | B, T, T |
 # | `maxes`, `counts_sum`, `counts_sum_inv` | (32, 10, 1) | B, T, 1 |
 #
-# `future` is True above the diagonal. `k.transpose(1, 2)` exchanges the last two of the three axes:
-# each name's keys are turned over by themselves.
+# `future` is True above the diagonal. `k.transpose(1, 2)` swaps the last two of the three axes, so
+# the keys of each name are transposed by themselves.
 
 # %% tags=["nbval-ignore-output"]
 largest = (causal(q, k, v) - out).abs().max()
@@ -392,11 +395,12 @@ untrained = pattern[0]
 show_patterns({"ninja, untrained": untrained}, letters, "A triangle of weights without a plan.")
 
 # %% [markdown]
-# *Row by row: who looks; column by column: at whom. Dark is much, grey is the future. The weights
-# of a row add up to 1; the first dot can only look at itself. Nothing has been learnt, so the
-# weights mean nothing yet.*
+# *Each row is a position that looks, and each column is a position that is looked at. The stronger
+# the colour, the larger the weight. The future is grey. The weights of a row add up to 1, so the
+# first dot gives all its weight to itself. Nothing has been learnt, so the weights mean nothing
+# yet.*
 #
-# The board, as you know it. Three arrows meet at `dx`.
+# Here is the board of this layer. Three arrows meet at `dx`.
 
 # %%
 board("ex5")
@@ -404,10 +408,11 @@ board("ex5")
 # %% [markdown]
 # # Part 2 · How to work
 #
-# As in notebook 01: an **answer cell**, in which you replace the `...`, then a **check cell**.
+# You work as in notebook 01: first comes an **answer cell**, in which you replace the `...`, and
+# then a **check cell**.
 #
-# - The check runs your answers again on hidden numbers of other sizes, where no two of `B`, `T`,
-#   `C` and `H` are equal. So write `H`, not 16.
+# - The check also runs your answers on hidden numbers of other sizes, with four different values
+#   for `B`, `T`, `C` and `H`. So write `H`, not 16.
 # - Your answers find `torch`, `F`, `math`, every name of the forward cell, and these four sizes.
 # - Hints are folded above each answer, the second inside the first and the third inside the second.
 
@@ -420,31 +425,31 @@ board("ex5")
 # out = pattern @ v
 # ```
 #
-# (32, 10, 10) times (32, 10, 16). A matrix product of tensors with three axes is 32 products side
-# by side, one for each name. The first axis only counts them.
+# The shapes are (32, 10, 10) times (32, 10, 16). A matrix product of tensors with three axes is 32
+# products side by side, one for each name. The first axis only counts them.
 #
-# So forget it. Go back through the product of **one** name by matching shapes, as in section 5.4 of
-# notebook 01: the code does it for all of them.
+# So you can forget the first axis. Go back through the product of **one** name by matching shapes,
+# as in section 5.4 of notebook 01. The code does the same for all names.
 #
-# One thing changes. `.T` would turn over all three axes; `.mT` (*matrix transpose*) turns over the
-# last two.
+# One thing changes: `.T` would reverse all three axes, so use `.mT` (*matrix transpose*), which
+# swaps the last two.
 #
-# **On paper.** Three positions, two numbers. Above, one number of the pattern's gradient; below,
-# one of the values' gradient:
+# **On paper,** with three positions and two numbers each. The upper half shows how one number of
+# the pattern's gradient comes about, and the lower half one number of the values' gradient:
 
 # %%
 weighted_sum_backward()
 
 # %% [markdown]
-# *Above: how much the loss cares whether position 2 looks at position 1 is a dot product, of what
-# arrives at 2 with what 1 tells. Below: the value of position 1 hears from everybody who looked at
-# it, as loudly as they looked.*
+# *Above: how much the loss cares whether position 2 looks at position 1 is a dot product of the
+# incoming gradient at 2 with the value of 1. Below: the value of position 1 hears from every
+# position that looked at it, weighted by how much it looked.*
 #
 # **`dpattern`** (32, 10, 10).
 #
 # {{ hints: dpattern }}
 #
-# **`dv`** (32, 10, 16). Which of the two has to be turned over now?
+# **`dv`** (32, 10, 16). Which of the two factors has to be transposed now?
 #
 # {{ hints: dv }}
 
@@ -461,9 +466,9 @@ check("dpattern", "dv")
 
 # %% [markdown]
 # **Worth noticing.** Forward, information flows from `s` to `t`, from the position that is looked
-# at to the one that looks. Backward the same pattern is used turned over: a gradient flows from the
-# one that looked to the one it looked at. A position that nobody looks at learns nothing through
-# `v`.
+# at to the position that looks. Backward, the same pattern is transposed: the gradient flows from
+# the position that looked to the position that it looked at. If no other position looks at a
+# position, it learns nothing from them through `v`.
 #
 # ## 3.2 The softmax, along the last axis
 #
@@ -475,9 +480,9 @@ check("dpattern", "dv")
 # ```
 #
 # These are the lines of section 5.2 of notebook 01. There each row was an example, and its numbers
-# lay along axis 1. Here every name has ten rows, and their numbers lie along the third axis: number
-# 2, or `-1`, the last. What is a column there is (32, 10, 1) here: a column for each name. Nothing
-# else is new, so do it without looking back.
+# lay along axis 1. Here every name has ten rows, and their numbers lie along the third and last
+# axis, which has the number 2 or `-1`. What was a column there is (32, 10, 1) here, a column for
+# each name. Nothing else is new, so try it without looking back.
 #
 # **`dcounts_sum_inv`** (32, 10, 1).
 #
@@ -516,15 +521,15 @@ check("dcounts_sum_inv", "dcounts_sum", "dcounts", "dshifted")
 # shifted = masked - maxes
 # ```
 #
-# Section 5.3 of notebook 01. Mind that some of the numbers in `masked` and `shifted` are infinite:
-# a line that multiplies by one of these tensors is soon full of `nan`. You need neither as a
-# factor.
+# You met this in section 5.3 of notebook 01. But here some of the numbers in `masked` and `shifted`
+# are infinite, so if you multiply by one of these tensors, the result is soon full of `nan`. You
+# need neither of them as a factor.
 #
 # **`dmaxes`** (32, 10, 1).
 #
 # {{ hints: dmaxes }}
 #
-# **`dmasked`** (32, 10, 10). Two readers.
+# **`dmasked`** (32, 10, 10). It has two readers.
 #
 # {{ hints: dmasked }}
 
@@ -547,14 +552,14 @@ check("dmaxes", "dmasked")
 # masked = scores.masked_fill(future, -torch.inf)
 # ```
 #
-# Where `future` is True, a score is thrown away and a constant is written in its place. Move that
-# score, and nothing happens.
+# Wherever `future` is True, the score is thrown away and a constant takes its place. So if you move
+# that score, nothing happens.
 
 # %%
 mask_backward()
 
 # %% [markdown]
-# *Forward a gate, backward the same gate.*
+# *The mask is a gate, and on the way back it is the same gate.*
 #
 # **`dscores`** (32, 10, 10).
 #
@@ -572,12 +577,13 @@ check("dscores")
 
 # %% [markdown]
 # **Worth noticing: the gate was closed already.** Above the diagonal `counts` is $e^{-\infty} = 0$,
-# and `dshifted` is something times `counts`. So nothing arrives there to be stopped. Try it: leave
-# the mask out, and `dscores = dmasked` passes as well, with a note on other incoming gradients.
+# and `dshifted` is something times `counts`. So there is no gradient left for the mask to stop. Try
+# it and leave the mask out: `dscores = dmasked` passes as well, with a note on other incoming
+# gradients.
 #
-# That is luck, or rather the merit of masking *before* the softmax. One might as well let the
-# softmax see all the scores, and set the future's weights to zero afterwards. Out of the future no
-# value gets through then either. But who hears of the loss?
+# This is the merit of masking *before* the softmax. You could also let the softmax see all the
+# scores and set the weights of the future to zero afterwards. The values of the future would not
+# get through then either. But which scores get a gradient?
 
 # %% tags=["nbval-ignore-output"]
 for way in ("before the softmax", "after the softmax"):
@@ -591,11 +597,11 @@ for way in ("before the softmax", "after the softmax"):
     print(f"masked {way:<18}: largest gradient of a future score {largest:.6f}")
 
 # %% [markdown]
-# Masked afterwards, a weight depends on the future through the denominator: the letters to come
-# make the other weights smaller. The network can *see* how well they would have fitted, and its
-# gradient tells it to make use of that. Such a network shines in training and fails when it has to
-# write by itself. **A gradient is a good witness of a leak**: where there must be no influence, it
-# has to be exactly zero.
+# If the mask comes afterwards, a weight depends on the future through the denominator, because the
+# letters to come make the other weights smaller. The network can *see* how well they would have
+# fitted, and its gradient tells it to make use of that. Such a network shines in training and fails
+# when it has to write by itself. **A gradient is a good witness of a leak**: if there must be no
+# influence, it has to be exactly zero.
 #
 # ## 3.5 The scale
 #
@@ -618,13 +624,13 @@ dproducts = dscores * H**-0.5
 check("dproducts")
 
 # %% [markdown]
-# **Worth noticing: why the scale is there.** A product is a sum of `H` terms $q_h k_h$. If they
-# do not depend on each other and each has variance 1, their sum has variance $H$: typical scores
-# are of the size $\sqrt{H}$. With 16 numbers that is 4, with 1,024 it is 32, and a softmax of
-# numbers that lie 32 apart is a maximum: one weight is 1, the others are 0. Now look at the
-# softmax's slopes in section 2.2 of notebook 02, $p_i (1 - p_i)$ and $-p_i\,p_j$. Where every $p$
-# is 0 or 1, they are **all zero**. The softmax is saturated, like the tanh of section 5.5 in
-# notebook 01, and whatever arrives, nothing gets through.
+# **Worth noticing: why the scale is there.** A product is a sum of `H` terms $q_h k_h$. If they are
+# independent and each has variance 1, their sum has variance $H$, so typical scores are of the size
+# $\sqrt{H}$. With 16 numbers that is 4, and with 1,024 it is 32. But a softmax of numbers that lie
+# 32 apart is a maximum: one weight is 1, and the others are 0. Now look at the slopes of the
+# softmax in section 2.2 of notebook 02, $p_i (1 - p_i)$ and $-p_i\,p_j$. If every $p$ is 0 or 1,
+# they are **all zero**. The softmax is saturated, like the tanh of section 5.5 in notebook 01, and
+# no gradient gets through.
 
 # %%
 generator = torch.Generator().manual_seed(3)
@@ -644,9 +650,9 @@ for size in sizes:
 show_saturation(sizes, raw, scaled)
 
 # %% [markdown]
-# *With the scale, the gradient that gets through the softmax, to the scores, is as large for 1,024
-# numbers as for 4. Without it, it falls and falls: in most rows one weight is nearly 1, and nothing
-# moves.*
+# *With the scale, the gradient that gets through the softmax to the scores is about as large for
+# 1,024 numbers as for 4. Without the scale it keeps falling, because in most rows one weight is
+# nearly 1, and nothing moves.*
 #
 # ## 3.6 The products
 #
@@ -654,15 +660,15 @@ show_saturation(sizes, raw, scaled)
 # products = q @ k.transpose(1, 2)
 # ```
 #
-# (32, 10, 16) times (32, 16, 10) is (32, 10, 10). For one name: `products[t, s]` is the dot product
+# (32, 10, 16) times (32, 16, 10) is (32, 10, 10). For one name, `products[t, s]` is the dot product
 # of query $t$ and key $s$.
 #
 # **`dq`** (32, 10, 16).
 #
 # {{ hints: dq }}
 #
-# **`dk`** (32, 10, 16), which went into the product turned over. You may find the gradient of
-# `k.transpose(1, 2)` first and turn it over then. Or you write down one number of it, and see which
+# **`dk`** (32, 10, 16). `k` went into the product transposed. You can find the gradient of
+# `k.transpose(1, 2)` first and then transpose it. Or write down one number of it, and see which
 # index is added up.
 #
 # {{ hints: dk }}
@@ -679,10 +685,10 @@ dk = dproducts.mT @ q
 check("dq", "dk")
 
 # %% [markdown]
-# **Worth noticing.** `T` times `T` numbers arrive, and here the shapes do not decide: (10, 10)
-# turned over is (10, 10) again. `dproducts @ q` has the shape of `dk` as well, and is wrong. What
-# decides is the meaning of the axes: rows look, columns are looked at. Shapes catch most mistakes;
-# square matrices are where they do not.
+# **Worth noticing.** The incoming gradient is `T` by `T` for each name, and this time the shapes do
+# not decide, because (10, 10) transposed is (10, 10) again. `dproducts @ q` also has the shape of
+# `dk`, but it is wrong. What decides is the meaning of the axes: rows look, and columns are looked
+# at. Shapes catch most mistakes, but not with square matrices.
 #
 # ## 3.7 Three linear layers
 #
@@ -692,9 +698,9 @@ check("dq", "dk")
 # v = x @ Wv
 # ```
 #
-# (32, 10, 24) times (24, 16). The weights have no axis for the names and none for the positions:
-# the same 384 numbers serve 320 positions. They are copied along two axes, so backward two axes are
-# added up.
+# The shapes are (32, 10, 24) times (24, 16). The weights have no axis for the names and none for
+# the positions, because the same 384 numbers serve all 320 positions. They are copied along two
+# axes, so backward two axes are added up.
 #
 # **`dWq`**, **`dWk`**, **`dWv`** (24, 16).
 #
@@ -704,15 +710,15 @@ check("dq", "dk")
 #
 # {{ hints: dWv }}
 #
-# **`dx`** (32, 10, 24). Here three arrows meet. A position takes part in attention three times, and
-# each time it could have been better:
+# **`dx`** (32, 10, 24). Here three arrows meet, because a position takes part in attention in three
+# roles, and it could have done better in each:
 
 # %%
 three_ways()
 
 # %% [markdown]
-# *As the one who asks it hears what it should have looked for; as the one who offers, whom it
-# should have attracted; as the one who answers, what it should have said.*
+# *As the one who asks, it learns what it should have looked for. As the one who offers, it learns
+# whom it should have attracted. And as the one who answers, it learns what it should have said.*
 #
 # {{ hints: dx }}
 
@@ -734,7 +740,7 @@ check("dWq", "dWk", "dWv", "dx")
 board("ex5")
 
 # %% [markdown]
-# **Worth noticing.** How much would be lost with one of the three? Autograd says:
+# **Worth noticing.** How large is each of the three contributions? Autograd says:
 
 # %% tags=["nbval-ignore-output"]
 for part in ("q", "k", "v"):
@@ -745,19 +751,20 @@ for part in ("q", "k", "v"):
     print(f"through {part}: {gradient.norm():.4f}")
 
 # %% [markdown]
-# None of them is small change, and all three belong to `dx`. Forget one, and nothing raises an
-# exception. The loss goes down all the same: in the training of part 5 it ends 0.02 to 0.07 higher
-# without that of `v`, and no higher at all without that of `q`, or of `k`. A loss does not tell.
+# None of them is negligible, and all three belong to `dx`. If you forget one, no exception is
+# raised, and the loss still goes down: in the training of part 5 it ends 0.02 to 0.07 higher
+# without the contribution of `v`, and no higher at all without that of `q` or of `k`. So the loss
+# does not tell you.
 #
 # # Part 4 · In five lines
 #
-# The softmax took six of the gradients above. On paper they are one.
+# The softmax took six of the gradients above. On paper they become one.
 #
 # ## 4.1 The softmax in one stride
 #
-# Take one row, with the scores $s_1, s_2, \dots$ and the weights $p_1, p_2, \dots$ At the weights
-# arrives $\mathrm{d}p_1, \mathrm{d}p_2, \dots$ The slopes of section 2.2 in notebook 02, for three
-# of them:
+# Take one row, with the scores $s_1, s_2, \dots$ and the weights $p_1, p_2, \dots$ The incoming
+# gradients of the weights are $\mathrm{d}p_1, \mathrm{d}p_2, \dots$ For a row of three, section 2.2
+# of notebook 02 gives these slopes:
 
 # %%
 slopes_of_a_row()
@@ -766,13 +773,13 @@ slopes_of_a_row()
 # *In notebook 02 the loss read one probability, and one row of this table was enough. Here every
 # weight goes on to* `out`, *so all rows are needed.*
 #
-# Score $s_i$ moves every weight: its own with the slope $p_i (1 - p_i)$, each other with
-# $-p_j\,p_i$. By rule 2 its gradient is the sum over all of them,
+# Score $s_i$ moves every weight: its own with the slope $p_i (1 - p_i)$, and each of the others
+# with $-p_j\,p_i$. By rule 2 its gradient is the sum over all of them,
 #
 # $$\mathrm{d}s_i = p_i\,(1 - p_i)\,\mathrm{d}p_i - \sum_{j \ne i} p_j\,p_i\,\mathrm{d}p_j .$$
 #
-# The $-p_i\,p_i\,\mathrm{d}p_i$ of the first term is just what the sum lacks. Move it there and
-# take $p_i$ out:
+# The $-p_i\,p_i\,\mathrm{d}p_i$ of the first term is exactly the term that the sum lacks. Move it
+# there, and take $p_i$ out:
 #
 # $$\mathrm{d}s_i = p_i\,\Big(\mathrm{d}p_i - \Box\Big) .$$
 #
@@ -781,15 +788,16 @@ slopes_of_a_row()
 # <details>
 # <summary>An answer</summary>
 #
-# $\sum_j p_j\,\mathrm{d}p_j$, the average of what arrives, weighted with the pattern itself. What
-# counts for a score is how far its position differs from the average of what is being looked at.
+# It is $\sum_j p_j\,\mathrm{d}p_j$, the average of the incoming gradient, weighted with the pattern
+# itself. What counts for a score is how much its position differs from the average of everything
+# that is looked at.
 #
 # </details>
 #
 # ## 4.2 Your turn
 #
 # In papers the tensors have capital letters. Here this also keeps them apart from those above: in
-# this exercise the check knows the capitals only, `Q` and `dO`, not `q` and `dout`. Three lines
+# this exercise the check knows only the capitals, `Q` and `dO`, not `q` and `dout`. Three lines
 # take the place of ten.
 
 # %% tags=["nbval-ignore-output"]
@@ -805,9 +813,9 @@ O = P @ V
 loss = (dO * O).sum()
 
 # %% [markdown]
-# Five lines, one for each gradient. The mask is *added* here, as 0 or $-\infty$, and a sum passes
-# on what arrives: it needs no line. (What arrives at a masked place is 0 anyway, as you have seen
-# in section 3.4.) The scale comes along in the last two.
+# Write five lines, one for each gradient. The mask is *added* here, as 0 or $-\infty$, and a sum
+# passes the incoming gradient on, so the mask does not need a line. (At a masked place the gradient
+# is 0 anyway, as you saw in section 3.4.) The scale becomes a factor of the last two.
 #
 # **`dV`**, **`dP`**, **`dS`**, **`dQ`**, **`dK`**.
 #
@@ -838,26 +846,27 @@ check("dV", "dP", "dS", "dQ", "dK")
 # %% [markdown]
 # ## 4.3 In tiles
 #
-# The patterns are the trouble with attention: they are `T` times `T`. With ten letters that is
-# nothing. With 100,000 words it is ten thousand million numbers for each text and head, and a
-# processor spends its time carrying them to memory and back.
+# The trouble with attention is its patterns, because they are `T` by `T`. With ten letters that
+# does not matter. But with 100,000 words it is ten thousand million numbers for each text and head,
+# and a processor spends its time carrying them to memory and back.
 #
-# [FlashAttention](https://arxiv.org/abs/2205.14135) never holds such a matrix. It cuts it into
-# **tiles** small enough for the fastest memory, computes a tile, uses it and forgets it. Backward
-# it computes the tile once more.
+# [FlashAttention](https://arxiv.org/abs/2205.14135) never holds such a matrix. It cuts the matrix
+# into **tiles** that are small enough for the fastest memory, computes a tile, uses it and forgets
+# it. On the way back it computes the tile once more.
 #
-# Most of the five lines allow that: they are sums of products, to which each tile adds its part.
-# The softmax does not. It wants to know something about the **whole row**:
+# Most of the five lines allow that, because they are sums of products, to which each tile adds its
+# part. But the softmax needs to know something about the **whole row**:
 #
-# - Forward, the sum of the exponentials. One number a row is enough to remember,
-#   $L = \ln \sum_j e^{s_j}$; then a tile of the weights is $e^{s - L}$, without any other tile.
-# - Backward, the box of 4.1, $\sum_j p_j\,\mathrm{d}p_j$. It runs over all the tiles of a row.
+# - Forward, it needs the sum of the exponentials. It is enough to remember one number for each row,
+#   $L = \ln \sum_j e^{s_j}$. Then a tile of the weights is $e^{s - L}$, without any other tile.
+# - Backward, it needs the box of 4.1, $\sum_j p_j\,\mathrm{d}p_j$, which runs over all the tiles of
+#   a row.
 
 # %% [markdown]
 # ## 4.4 The number that is known in advance
 #
-# In this box $\mathrm{d}p_j$ is itself a dot product, of what arrives at `O` with the value $v_j$.
-# Put it in, and exchange the sums:
+# In this box $\mathrm{d}p_j$ is itself a dot product: that of the incoming gradient at `O` with the
+# value $v_j$. Put it in, and swap the sums:
 #
 # $$\begin{aligned}
 # \sum_j p_j\,\mathrm{d}p_j
@@ -865,15 +874,15 @@ check("dV", "dP", "dS", "dQ", "dK")
 # &= \sum_h \mathrm{d}o_h \sum_j p_j\,v_{jh} = \sum_h \Box\;\Box .
 # \end{aligned}$$
 #
-# *Fill in the boxes.* The inner sum is something that you have had since the forward pass. The
-# outer one is one number a row: (32, 10, 1).
+# *Fill in the boxes.* The inner sum is something that you know since the forward pass. The outer
+# sum is one number for each row, (32, 10, 1).
 #
 # <details>
 # <summary>An answer</summary>
 #
-# $\sum_j p_j\,v_{jh} = o_h$ is the output. So the box of 4.1 is $\sum_h \mathrm{d}o_h\,o_h$: the
-# dot product of each row of `dO` with its row of `O`. No tile is needed for it, so it can be
-# computed **before** the first one. In the paper it is called $D$.
+# The inner sum is the output, $\sum_j p_j\,v_{jh} = o_h$. So the box of 4.1 is $\sum_h
+# \mathrm{d}o_h\,o_h$, the dot product of each row of `dO` with its row of `O`. It does not need any
+# tile, so you can compute it **before** the first one. The paper calls it $D$.
 #
 # </details>
 
@@ -892,9 +901,10 @@ else:
     print("D | as the sum over the whole row:", torch.allclose(D, in_full, atol=1e-7))
 
 # %% [markdown]
-# Does a tile now find its way alone? The cell after the drawing goes through the scores in tiles of
-# two columns: all positions look, two are looked at. Its loop holds a fifth of the scores at a
-# time. (`L` is taken from `S` here. FlashAttention adds it up tile by tile, on its way forward.)
+# Can a tile now do without the others? The cell after the drawing goes through the scores in tiles
+# of two columns, so that all positions look and two are looked at. Its loop holds a fifth of the
+# scores at a time. (Here `L` is computed from `S`. FlashAttention adds it up tile by tile, on its
+# way forward.)
 #
 # Two lines are missing: `dVs` and `dSs`, the gradients of the tile's values `Vs`, (32, 2, 16), and
 # of its scores `Ss`, (32, 10, 2).
@@ -904,28 +914,28 @@ else:
 one_tile()
 
 # %% [markdown]
-# *A tile of two columns. From above it needs the keys and values of two positions; from the sides,
-# for every row, the query, what arrives, and the numbers* $L$ *and* $D$.
+# *A tile of two columns. From above it needs the keys and values of two positions. From the sides
+# it needs, for every row, the query, the incoming gradient, and the numbers* $L$ *and* $D$.
 #
 # <details>
 # <summary>Hint 1 of 3</summary>
 #
-# They are two of your five lines, with the tile's letters `Ps`, `Vs` in the place of `P`, `V`.
-# Which of the tensors have all ten rows?
+# They are two of your five lines, with the tile's `Ps` and `Vs` instead of `P` and `V`. Which of
+# the tensors have all ten rows?
 #
 # </details>
 # <details>
 # <summary>Hint 2 of 3</summary>
 #
-# `dO`, `L` and `D` belong to those who look, and all ten do. So they go in as they are, without
-# `[:, s]`.
+# `dO`, `L` and `D` belong to the positions that look, and all ten of them look. So use them as they
+# are, without `[:, s]`.
 #
 # </details>
 # <details>
 # <summary>Hint 3 of 3</summary>
 #
-# (2, 10) times (10, 16) is (2, 16). For the scores: (10, 16) times (16, 2) is (10, 2), and `D`,
-# (10, 1), stands where the box was.
+# (2, 10) times (10, 16) is (2, 16). For the scores, (10, 16) times (16, 2) is (10, 2), and `D`,
+# (10, 1), takes the place of the box.
 #
 # </details>
 
@@ -958,17 +968,18 @@ for name, whole in (("dQ", dQ), ("dK", dK), ("dV", dV)):
             print("    Does dSs take off the sum of the whole row, or the tile's own?")
 
 # %% [markdown]
-# This is the backward pass of FlashAttention, but that it cuts the rows, too, and for what a
-# processor needs besides. (In the first paper `D` is computed inside of the loops, in the
-# [second](https://arxiv.org/abs/2307.08691) once, before them.)
+# This is the backward pass of FlashAttention, except that it also cuts the rows and cares for the
+# details of a processor. (The first paper computes `D` inside the loops, and the
+# [second](https://arxiv.org/abs/2307.08691) computes it once, before them.)
 #
 # # Part 5 · Where does it look?
 #
 # ## 5.1 Your five lines in a network
 #
-# As in part 6 of notebook 03, give PyTorch your formula. What arrives is `dO`, what was saved is
-# there. Move your lines in, and above them a line for `D`: the one of 4.4 belongs to other tensors.
-# `gradcheck`, in the cell below it, tries small tensors of another size.
+# Give PyTorch your formula, as in part 6 of notebook 03. `dO` is the incoming gradient, and the
+# saved tensors are there already. Move your lines in, with a line for `D` above them, because the
+# `D` of 4.4 belongs to other tensors. In the cell below, `gradcheck` tries small tensors of another
+# size.
 
 
 # %%
@@ -1013,9 +1024,9 @@ except Exception as trouble:
     print("Attention.backward | to do" if is_blank else f"Attention.backward | fail: {first_line}")
 
 # %% [markdown]
-# Now it trains: the two tables, the three weights of your layer and the last linear layer, 800
-# steps of 128 names each. The update is Adam's. (Where your class
-# does not pass yet, PyTorch's attention takes its place.)
+# Now the network trains: the two tables, the three weights of your layer and the last linear layer
+# take 800 steps of 128 names each, with Adam as the update. (If your class does not pass yet,
+# PyTorch's attention takes its place.)
 
 
 # %%
@@ -1062,14 +1073,14 @@ print(f"trained, and nobody looks: {loss_with(train(alone), alone):.2f}")
 print(f"trained without the scale: {loss_with(train(without_scale), without_scale):.2f}")
 
 # %% [markdown]
-# Most of the way down is learnt from the letter itself. What one head adds by looking back is some
-# 0.04 nats a letter, and without its scale it adds nothing. (Untrained the network is worse than
-# blind: it bets at random.)
+# Most of the way down, the network learns from the letter itself. By looking back, one head gains
+# another 0.04 nats a letter or so with the lecture's names, and without its scale it gains nothing.
+# (The untrained network is worse than a blind guess, because it bets at random.)
 #
 # ## 5.2 The pattern, before and after
 #
-# Here is the same name again, before the training and after. Put in another one, of up to nine
-# small letters. Then watch one letter while you change one before it: `nina`, `lina`.
+# Here is the same name before the training and after. Put in another name of up to nine small
+# letters. Then watch one letter while you change a letter before it, as in `nina` and `lina`.
 
 
 # %%
@@ -1097,15 +1108,15 @@ show_patterns(
 )
 
 # %% [markdown]
-# *Before: without a plan. After: mostly the diagonal. A letter itself says most about the next one,
-# so most positions look at themselves first; what is left over, the dot and the letters behind have
-# between them.*
+# *Before the training there is no plan. Afterwards most of the weight is on the diagonal: a letter
+# itself says most about the next one, so most positions look at themselves first. The dot and the
+# earlier letters share the rest.*
 #
 # ## 5.3 The gradient of the pattern: who is told to look where
 #
-# A pattern says where the network looks. The gradient of its scores, your `dS`, says where it is
-# told to look *from now on*. Drawn is the way downhill, against the gradient: green means more,
-# purple means less. The deepest colour of each drawing is its largest number.
+# A pattern says where the network looks. The gradient of its scores, your `dS`, says where it
+# should look *from now on*. The drawing shows the way downhill, against the gradient: green means
+# more, and purple means less. In each drawing the strongest colour belongs to the largest number.
 
 # %% tags=["nbval-ignore-output"]
 show_pulls(
@@ -1119,11 +1130,10 @@ for when, (_, pull) in (("before", before), ("after", after)):
     print(f"{when:<6}: largest number {pull.abs().max():.3f}, largest sum of a row {rows:.0e}")
 
 # %% [markdown]
-# Read a row: what this position should look at more, to have made a better guess. In each row green
-# and purple balance, for the weights of a row are shares of one whole: nobody can be looked at more
-# without somebody being looked at less. (That is $\mathrm{d}s_i = p_i\,(\mathrm{d}p_i -
-# \text{average})$ once more; add it up over $i$.) The first row is empty. The dot can look at
-# nothing but itself, so there is nothing to be told.
+# A row says what this position should have looked at more, to make a better guess. In each row
+# green and purple balance, because the weights of a row are shares of a whole: if one position gets
+# more, the others get less. (This is $\mathrm{d}s_i = p_i\,(\mathrm{d}p_i - \text{average})$ once
+# more. Add it up over $i$.) The first row is empty, because the dot can only look at itself.
 #
 # # Part 6 · What you have found
 
@@ -1133,10 +1143,10 @@ board("ex5f")
 # %% [markdown]
 # | forward | backward |
 # | :-- | :-- |
-# | a matrix product for each name | the products whose shapes fit, name by name: `.mT` |
-# | who looks at whom, `pattern @ v` | the pattern turned over: from who looked to whom |
-# | a mask | the same mask; before the softmax it has no work left |
-# | a scale | the same scale; without it most rows of the softmax would be shut |
+# | a matrix product for each name | the products whose shapes fit, name by name, with `.mT` |
+# | who looks at whom, `pattern @ v` | the pattern transposed: from who looked to whom |
+# | a mask | the same mask, which has no work left if it came before the softmax |
+# | a scale | the same scale; without it most rows of the softmax would be saturated |
 # | a softmax | each number less the average of its row, times its weight |
 # | the same, tile by tile | the average is known in advance: the row's `dO` times its `O` |
 # | weights used at `B` times `T` places | all these places added up |
@@ -1144,8 +1154,8 @@ board("ex5f")
 #
 # **You can now** go backwards through the layer that today's language models are made of, in small
 # steps and in five lines, and say why the five lines can be done in tiles. Several heads are
-# several of these layers side by side, each with queries, keys and values of its own; backward they
-# meet at `x`, where what they send back is added.
+# several of these layers side by side, each with queries, keys and values of its own. Backward they
+# meet at `x`, where their gradients are added.
 #
-# In a terminal, `grader check 05_attention.ipynb` says the same as the cells above; where the
-# notebook lies alone, tell it the course as well: `--course 05_attention.ipynb`.
+# In a terminal, `grader check 05_attention.ipynb` says the same as the cells above. If the notebook
+# is alone in its folder, name the course as well: `--course 05_attention.ipynb`.

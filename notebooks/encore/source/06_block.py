@@ -3,16 +3,16 @@
 #
 # {{ colab }}
 #
-# A transformer is a stack of equal **blocks**. Each of them lets the positions of a text look at
-# each other, then lets each of them think by itself, and hands on what it was given with something
-# added. You have written the first half in notebook 05. Here you write the rest, layer by layer,
-# and then the whole block in one go, from `out` to `x`: 25 gradients in about thirty lines.
+# A transformer is a stack of equal **blocks**. A block lets the positions of a text look at each
+# other, then lets each position think by itself, and adds the results to its input. You wrote the
+# first half in notebook 05. Here you write the rest, layer by layer, and then the whole block in
+# one go, from `out` to `x`: 25 gradients in about thirty lines.
 #
 # - **Time:** about three hours, one of them for the whole block.
 # - **You need:** notebook 05, above all its five lines; part 4 of notebook 03.
-# - **Afterwards you can:** write the backward pass of a transformer block; say what layer
-#   normalisation does that batch normalisation does not; say why a network of many blocks can be
-#   trained, and what the two things are that it takes.
+# - **Afterwards you can:** write the backward pass of a transformer block, explain what layer
+#   normalisation does that batch normalisation does not, and explain which two things make a
+#   network of many blocks trainable.
 #
 # | letter | stands for | here |
 # | :-- | :-- | --: |
@@ -22,7 +22,9 @@
 # | `H` | numbers in a query, a key or a value | 16 |
 # | `M` | numbers in the middle of the perceptron, four times `C` | 96 |
 #
-# Run the next four cells first.
+# The network grows out of that of Andrej Karpathy's lecture [*Becoming a Backprop
+# Ninja*](https://www.youtube.com/watch?v=q8SA3rM6ckI), part 4 of *Building makemore*. You need not
+# have seen it. Run the next four cells first.
 
 # %%
 # {{ cell: setup }}
@@ -235,9 +237,9 @@ def lookup_on_paper():
 #
 # ## 1.1 A block in five lines
 #
-# The names are those of notebook 05: a row of `T` = 10 positions each, and at each position the
-# next letter is to be guessed. Each position begins as the numbers of its letter plus those of its
-# place, `x`.
+# The names are those of notebook 05. Each name is a row of `T` = 10 positions, and at each position
+# the network guesses the next letter. A position begins as the sum of the numbers of its letter and
+# those of its place, `x`.
 
 # %% tags=["nbval-ignore-output"]
 T = 10
@@ -255,8 +257,8 @@ for row, name in enumerate(names):
 print(f"{len(names):,} names")
 
 # %% [markdown]
-# A batch, and random parameters. As in notebook 01, gains and biases are a little off from 1 and 0:
-# what is exactly 0 or 1 hides mistakes.
+# Next come a batch and random parameters. As in notebook 01, the gains and biases are a little off
+# from 1 and 0, because exact zeros and ones would hide mistakes.
 
 # %% tags=["nbval-ignore-output"]
 B, C, H, M = 32, 24, 16, 96
@@ -282,9 +284,8 @@ print("x:", tuple(x.shape))
 
 
 # %% [markdown]
-# The block as one would write it with PyTorch's layers. It has two halves, and they are built the
-# same way: take what is there, normalise it, do something with it, **add** the result to what is
-# there.
+# Here is the block, written with PyTorch's layers. Both of its halves are built in the same way:
+# take what is there, normalise it, do something with it, and **add** the result to what is there.
 
 
 # %%
@@ -300,15 +301,15 @@ def in_pytorch(x):
 whole_block()
 
 # %% [markdown]
-# *The line at the bottom is called the residual stream. Nothing lies on it but two sums. What is
-# done to a position is done beside it.*
+# *The line at the bottom is called the residual stream. There are only two sums on it. All the work
+# on a position happens beside it.*
 #
-# Of these pieces you know attention. Its output of `H` = 16 numbers is brought back to `C` = 24 by
-# one more matrix, `Wo`, or it could not be added. New are the norm (part 2), the perceptron with
-# its bent line (part 3) and the sum (part 4). In part 5 you put them together.
+# You know attention already. Its output has `H` = 16 numbers, so one more matrix, `Wo`, brings it
+# back to `C` = 24 before it is added. The norm (part 2), the perceptron with its bent line (part 3)
+# and the sum (part 4) are new. In part 5 you put them together.
 #
-# As before, the rest of the network is one linear layer and the loss. Of it we need only what comes
-# back at a layer's output:
+# As before, the rest of the network is one linear layer and the loss. We need only the gradient
+# that comes back from it:
 
 
 # %%
@@ -325,8 +326,8 @@ def arriving_at(output):
 
 
 # %% [markdown]
-# You work as in notebook 05: answer cell, check cell, hints folded above. The checks run your lines
-# again on hidden numbers of other sizes, so write `C`, not 24.
+# You work as in notebook 05, with an answer cell, a check cell, and folded hints above. The checks
+# also run your lines on hidden numbers of other sizes, so write `C`, not 24.
 #
 # # Part 2 · Layer normalisation
 #
@@ -339,12 +340,12 @@ def arriving_at(output):
 two_axes()
 
 # %% [markdown]
-# *Rows are positions, columns are the numbers that describe them. Filled are the numbers that get a
-# common mean and a common variance.*
+# *Rows are positions, and columns are the numbers that describe them. The filled numbers share a
+# mean and a variance.*
 #
-# The formula is otherwise the same. What does the other axis change? Let us ask both about one and
-# the same position: what becomes of its first number, and how large is its gradient, when more or
-# fewer other positions are in the batch?
+# Otherwise the formula is the same. What does the other axis change? Let us give both layers the
+# same position, with more or fewer other positions in the batch. What happens to its first number,
+# and how large is its gradient?
 
 # %% tags=["nbval-ignore-output"]
 rows = x.flatten(0, 1)  # (320, 24), one position a row
@@ -368,19 +369,19 @@ for n in (320, 8, 2, 1):
     print(line)
 
 # %% [markdown]
-# Layer normalisation does not know how many others there are. Batch normalisation changes its mind
-# with each of them. Of two positions it makes $\pm1$, and next to no gradient gets through: two
-# numbers, two directions, and both are taken away. With **a batch of one** it has nothing left to
-# say. A single number less its mean is 0, whatever it was, and the gradient of a constant is 0.
-# (With notebook 03's $n - 1$ it would be $0/0$.)
+# Layer normalisation does not notice how many others there are, but batch normalisation changes its
+# result with each of them. It turns two positions into $\pm1$, and next to no gradient gets
+# through, because two numbers have only two directions, and both are taken away. With **a batch of
+# one** nothing is left: a single number minus its mean is always 0, and the gradient of a constant
+# is 0. (With notebook 03's $n - 1$ it would be $0/0$.)
 #
-# And a network that writes has a batch of one: one text, one new letter at a time. For that, batch
-# normalisation needs a second way to work, with averages kept from training. Layer normalisation
-# always works the same way.
+# And a network that writes has a batch of one, because it writes one text, one letter at a time.
+# For this case batch normalisation needs a second mode, with averages kept from the training. Layer
+# normalisation always works in the same way.
 #
-# There is another reason. In a name, a position must not know the letters that come after it. You
-# have seen in section 3.4 of notebook 05 that a gradient is a good witness: ask for the gradient of
-# the *first* positions' outputs alone, and look where it goes.
+# There is another reason. In a name, a position must not know the letters that come after it.
+# Section 3.4 of notebook 05 showed that a gradient is a good witness. So compute the gradient of
+# only the *first* positions' outputs, and look where it goes.
 
 # %%
 is_first = torch.zeros(B, T, 1)
@@ -394,12 +395,12 @@ for name, axes in (("batch norm, over names and positions", (0, 1)), ("layer nor
     print(f"{name}: the first position hears of the later ones: {is_told}")
 
 # %% [markdown]
-# A batch norm in here would be a leak: the letters to come would have a say in every mean.
+# A batch norm would be a leak here, because the letters to come would influence every mean.
 #
 # ## 2.2 Forward
 #
-# For this part, let `x` go into one layer norm and its output straight to the rest of the network.
-# The input is called `z`, so that it does not get mixed up with the block's `x`.
+# For this part, `x` goes into a single layer norm, whose output goes straight to the rest of the
+# network. The input is called `z` here, so that you do not confuse it with the block's `x`.
 
 # %%
 z, gain, bias = x, gain1, bias1
@@ -418,7 +419,7 @@ print(f"PyTorch's layer norm differs by {(F.layer_norm(z, (C,), gain, bias) - y)
 board("ex6n")
 
 # %% [markdown]
-# `correction=0` divides by `C`, not by `C - 1`: so do the paper and PyTorch, in training and
+# `correction=0` divides by `C`, not by `C - 1`. The paper and PyTorch do the same, in training and
 # afterwards.
 #
 # ## 2.3 Gain and bias
@@ -427,12 +428,12 @@ board("ex6n")
 # y = gain * zhat + bias
 # ```
 #
-# (24,) times (32, 10, 24). In batch normalisation the gain is a row and the mean is one, too, and
-# both are copied along the batch. Here they part: the **mean** is a column, copied along a
-# position's numbers, and the **gain** is still a row, one number for each of the 24, the same for
+# The shapes are (24,) times (32, 10, 24). In batch normalisation both the gain and the mean are
+# rows, copied along the batch. Here they differ: the **mean** is a column, copied along a
+# position's numbers. The **gain** is still a row, with one number for each of the 24, the same for
 # all 320 positions.
 #
-# **`dgain`** (24,). **`dbias`** (24,). Mind the shape.
+# **`dgain`** (24,) and **`dbias`** (24,). Mind the shape.
 #
 # {{ hints: dgain }}
 #
@@ -456,21 +457,22 @@ check("dgain", "dbias")
 #
 # {{ hints: dzhat }}
 #
-# **`dz`** (32, 10, 24). On paper you have this already: section 4.4 of notebook 03, where three
-# arrows leave each $z_i$. Look at one position. Then $i$ and $j$ run through its $C$ numbers, and
-# $C$ stands where $n$ and $n - 1$ stood.
+# **`dz`** (32, 10, 24). You have derived this already, in section 4.4 of notebook 03: three arrows
+# leave each $z_i$. Look at one position. Then $i$ and $j$ run through its $C$ numbers, and $C$
+# takes the place of both $n$ and $n - 1$.
 #
-# One thing is different. There the gain was the same for all terms of a sum and went out in front.
-# Here each term has its own $\gamma_j$, so it stays inside, in $\mathrm{d}\hat{z}_j$. Fill in the
-# boxes:
+# One thing is different. There the gain was the same for all terms of a sum, so it went out in
+# front. Here each term has its own $\gamma_j$, so it stays inside, in $\mathrm{d}\hat{z}_j$. Fill
+# in the boxes:
 #
 # $$\mathrm{d}z_i = (\sigma^2 + \varepsilon)^{-1/2}
 # \Big[\, \mathrm{d}\hat{z}_i - \Box - \hat{z}_i\;\Box \,\Big]$$
 #
-# Both boxes are **means** over the position's numbers, if you take the $\frac1C$ into them.
+# If you take the $\frac1C$ into the boxes, both are **means** over the position's numbers.
 #
-# **On paper.** A position with four numbers, chosen so that the mean is 3 and the variance 1 (leave
-# $\varepsilon$ out). Something arrives at the first number only. What is the gradient of `z`?
+# **On paper.** The four numbers of this position have the mean 3 and the variance 1 (leave
+# $\varepsilon$ out). The incoming gradient is zero except at the first number. What is the gradient
+# of `z`?
 
 # %%
 norm_on_paper()
@@ -486,7 +488,8 @@ norm_on_paper()
 # $(1 - \tfrac14 - \tfrac14,\; 0 - \tfrac14 - \tfrac14,\; 0 - \tfrac14 + \tfrac14,\;
 # 0 - \tfrac14 + \tfrac14) = (\tfrac12, -\tfrac12, 0, 0)$.
 #
-# The second number has the same value as the first, and it pays for it.
+# The second number has the same value as the first, and so it gets a gradient although its incoming
+# gradient is zero.
 #
 # </details>
 #
@@ -506,10 +509,10 @@ dz = (var + 1e-5) ** -0.5 * (
 check("dzhat", "dz")
 
 # %% [markdown]
-# **Worth noticing.** As in notebook 03 two directions are missing from what gets through: along
-# $(1, 1, \dots, 1)$ and along $\hat{z}$. There they were directions of a *column*: no example could
-# be shifted or stretched together with all the others. Here they are directions of a *position*.
-# Its 24 numbers may all grow tenfold, and the block that reads them notices nothing:
+# **Worth noticing.** As in notebook 03, two directions are missing from the gradient that gets
+# through: along $(1, 1, \dots, 1)$ and along $\hat{z}$. There they were directions of a *column*,
+# and shifting or stretching all examples together changed nothing. Here they are directions of a
+# *position*. All of its 24 numbers may grow tenfold, and the block that reads them does not notice:
 
 # %%
 for factor in (1, 10, 100):
@@ -519,12 +522,12 @@ for factor in (1, 10, 100):
     print(f"z times {factor:>3}: y has the size {normed.norm():.1f}, dz {gradient.norm():.6f}")
 
 # %% [markdown]
-# The output stays as it is. The gradient is **divided** by the factor, since $(\sigma^2 +
-# \varepsilon)^{-1/2}$ stands in front. A position with large numbers is harder to move. Remember
-# this for part 4.
+# The output stays as it is. But the gradient is **divided** by the factor, because $(\sigma^2 +
+# \varepsilon)^{-1/2}$ is in front of it. So a position with large numbers is harder to move.
+# Remember this for part 4.
 #
-# So who talks to whom? Here are all slopes $\partial\hat{z} / \partial z$ of four positions with
-# four numbers each, for both norms: 16 numbers before, 16 after.
+# So which numbers depend on which? Here are all slopes $\partial\hat{z} / \partial z$ of four
+# positions with four numbers each, for both norms: 16 outputs by 16 inputs.
 
 # %% tags=["nbval-ignore-output"]
 few = x[0, :4, :4]
@@ -541,39 +544,40 @@ show_slopes(
 )
 
 # %% [markdown]
-# *Green: raise that number, and this one rises; purple: it falls. With a layer norm the numbers of
-# a position talk to each other, and to nobody else's. With a batch norm each number talks to the
-# same number of all positions.*
+# *Green means that the output rises if you raise the input, and purple means that it falls. With a
+# layer norm the numbers of a position talk only to each other. With a batch norm each number talks
+# to the same number of all positions.*
 #
 # # Part 3 · The perceptron
 #
 # ## 3.1 GELU
 #
-# After they have looked around, the positions think, each by itself: a linear layer from 24 numbers
-# up to 96, a function that bends, a linear layer back down to 24. In notebook 01 the function was
-# tanh. In transformers it is mostly GELU, the *Gaussian error linear unit*,
+# After the positions have looked around, each of them thinks by itself: a linear layer goes from 24
+# numbers up to 96, a function bends them, and a second linear layer goes back down to 24. In
+# notebook 01 the function was tanh. In transformers it is often GELU, the *Gaussian error linear
+# unit*,
 #
 # $$\text{gelu}(w) = w\,\Phi(w) ,$$
 #
 # where $\Phi(w)$ is the probability that a standard normal number is smaller than $w$, the
-# *cumulative distribution function*. Far to the right $\Phi$ is 1 and the number passes; far to the
-# left it is 0 and the number is stopped. In between it passes in part: $\Phi(1) = 0.841$, so
-# $\text{gelu}(1) = 0.841$, and $\text{gelu}(-1) = -1 \cdot 0.159$.
+# *cumulative distribution function*. Far to the right $\Phi$ is 1, and the number passes. Far to
+# the left $\Phi$ is 0, and the number is stopped. In between it passes in part: $\Phi(1) = 0.841$,
+# so $\text{gelu}(1) = 0.841$, and $\text{gelu}(-1) = -1 \cdot 0.159$.
 
 # %%
 show_gelu()
 
 # %% [markdown]
-# *A ReLU with a round corner. To the left of* $-0.75$ *it falls: raise the number, and the output
-# gets smaller. To the right of 0.75 its slope is larger than 1.*
+# *GELU is a ReLU with a round corner. To the left of* $-0.75$ *it falls: if you raise the number,
+# the output gets smaller. To the right of 0.75 its slope is larger than 1.*
 #
-# In PyTorch, $\Phi$ is written with the *error function*: $\Phi(w) = \tfrac12\,\big(1 +
+# In PyTorch you write $\Phi$ with the *error function*: $\Phi(w) = \tfrac12\,\big(1 +
 # \text{erf}(w/\sqrt2)\big)$.
 #
 # ## 3.2 Forward
 #
-# Here the perceptron stands without its norm, but with its residual connection. `x` goes in once
-# more, under the name `u`.
+# Here is the perceptron, without its norm but with its residual connection. Its input is `x` again,
+# under the name `u`.
 
 # %%
 u, W_up, b_up, W_down, b_down = x, W1, b1, W2, b2
@@ -604,17 +608,17 @@ board("ex6p")
 # moved = u + bent @ W_down + b_down
 # ```
 #
-# A residual connection says what to *change*, not what the result is. Call `bent @ W_down + b_down`
-# the change: then `moved` is a sum of two, and each of them has the slope 1.
+# In a residual connection the layer computes a *change*, not the result. If you call `bent @ W_down
+# + b_down` the change, `moved` is a sum of two terms, and each of them has the slope 1.
 
 # %%
 sum_and_copy()
 
 # %% [markdown]
-# *A sum of two. Which two gradients stand at the question marks?*
+# *A sum of two terms. Which two gradients belong at the question marks?*
 #
-# **`dbent`** (32, 10, 96), **`dW_down`** (96, 24), **`db_down`** (24,). A linear layer over 320
-# positions, as in section 3.7 of notebook 05, now with a bias.
+# **`dbent`** (32, 10, 96), **`dW_down`** (96, 24), **`db_down`** (24,). This is a linear layer over
+# 320 positions, as in section 3.7 of notebook 05, but now with a bias.
 #
 # {{ hints: dbent }}
 #
@@ -646,13 +650,13 @@ check("dbent", "dW_down", "db_down")
 #
 # {{ hints: dcdf }}
 #
-# **`dwide`** (32, 10, 96). Two lines read `wide`. For the first you need the slope of $\Phi$. It is
-# the probability *density*, the bell curve
+# **`dwide`** (32, 10, 96). Two lines read `wide`. For the first of them you need the slope of
+# $\Phi$, which is the probability *density*, the bell curve
 #
 # $$\varphi(w) = \frac{1}{\sqrt{2\pi}}\,e^{-w^2/2} .$$
 #
-# *Check it on paper:* the slope of $\text{erf}(t)$ is $\frac{2}{\sqrt\pi}\,e^{-t^2}$; put $t =
-# w/\sqrt2$ and do not forget its own slope. ($\pi$ is `torch.pi`.)
+# *Check it on paper:* the slope of $\text{erf}(t)$ is $\frac{2}{\sqrt\pi}\,e^{-t^2}$; put in $t =
+# w/\sqrt2$, and do not forget the slope of $t$ itself. ($\pi$ is `torch.pi`.)
 #
 # {{ hints: dwide }}
 
@@ -670,18 +674,18 @@ check("dcdf", "dwide")
 
 # %% [markdown]
 # **Worth noticing.** All in all the slope is $\Phi(w) + w\,\varphi(w)$. At $w = 1$ that is $0.841 +
-# 0.242 = 1.083$. A ReLU lets nothing through where its number is negative (section 5.5 of notebook
-# 01). With GELU something still gets through a little to the left of zero: at $w = -1$ the slope is
-# $-0.083$. Far out the door is shut here too: at $w = -15$ the slope is 0 to the last digit.
+# 0.242 = 1.083$. A ReLU lets no gradient through if its number is negative (section 5.5 of notebook
+# 01). GELU still lets something through a little to the left of zero: at $w = -1$ the slope is
+# $-0.083$. But far out it is shut too: at $w = -15$ the slope is 0 to the last digit.
 #
 # <details>
 # <summary>The other GELU</summary>
 #
 # In old code, and in GPT-2, you meet $\tfrac12 w\,\big(1 + \tanh(\sqrt{2/\pi}\,(w +
-# 0.044715\,w^3))\big)$. It was a way to save time when `erf` was slow. It is *another function*:
-# the two differ by up to 0.0005, as the next cell shows, and their slopes too. A gradient derived
-# for the one is wrong for the other, by up to 0.001. If yours agrees with somebody else's to two or
-# three digits only, look here first.
+# 0.044715\,w^3))\big)$. It saved time when `erf` was slow. But it is *another function*: the two
+# differ by up to 0.0005, as the next cell shows, and so do their slopes. A gradient derived for one
+# of them is wrong for the other, by up to 0.001. If yours agrees with somebody else's to only two
+# or three digits, look here first.
 #
 # </details>
 
@@ -707,7 +711,7 @@ for what, (exact, approximate) in (("values", values), ("slopes", slopes)):
 #
 # {{ hints: db_up }}
 #
-# **`du`** (32, 10, 24). It went two ways.
+# **`du`** (32, 10, 24). `u` went two ways.
 #
 # {{ hints: du }}
 
@@ -729,8 +733,8 @@ check("dW_up", "db_up", "du")
 # ## 4.1 On paper
 #
 # Let each block have one number and one slope, $s$. Without a residual connection 32 of them have
-# the slope $s^{32}$, for the chain rule multiplies. With one, a block is $u + f(u)$ and has the
-# slope $1 + s$.
+# the slope $s^{32}$, because the chain rule multiplies. With a residual connection, a block is $u +
+# f(u)$ and has the slope $1 + s$.
 #
 # | | one block | 32 blocks |
 # | :-- | --: | --: |
@@ -738,30 +742,32 @@ check("dW_up", "db_up", "du")
 # | $u + f(u)$ with $s = 0.02$ | 1.02 | 1.9 |
 # | $u + f(u)$ with $s = -0.02$ | 0.98 | 0.5 |
 #
-# Multiply two such blocks out:
+# For two such blocks, multiply out:
 #
 # $$(1 + s_1)(1 + s_2) = 1 + s_1 + s_2 + s_1 s_2 .$$
 #
-# Four ways lead back to `x`:
+# So four ways lead back to `x`:
 
 # %%
 four_ways()
 
 # %% [markdown]
-# *Past both blocks, through the first, through the second, through both.*
+# *The ways lead past both blocks, through the first, through the second, and through both.*
 #
-# With 32 blocks there are $2^{32}$ ways. One of them, the **1**, goes past all the blocks. By that
-# way, what the loss says arrives at the first block as it was said, however many blocks stand in
-# between. That is what the copy in your `du` is for.
+# With 32 blocks there are $2^{32}$ ways. One of them, the **1**, goes past all the blocks. On this
+# way the gradient reaches the first block unchanged, however many blocks are in between. This is
+# what the copy in your `du` is for.
 #
-# The table also shows what it needs: small $s$. With $s = 0.5$ the second line would be $1.5^{32}$,
-# nearly half a million. A gradient that explodes is no better than one that vanishes.
+# The table also shows the condition: $s$ has to be small. With $s = 0.5$ the second line would be
+# $1.5^{32}$, nearly half a million, and a gradient that explodes is no better than one that
+# vanishes.
 #
 # ## 4.2 Measured
 #
 # Here are stacks of 1 to 32 real blocks (random weights, attention and perceptron) in four kinds:
-# with and without the residual connection, with and without the norm. What arrives at the end
-# always has the size 1. How large is what gets to `x`? Of five stacks, the middle one counts.
+# with and without the residual connection, and with and without the norm. The incoming gradient at
+# the end always has the size 1. How large is the gradient of `x`? We take the median of five
+# stacks.
 
 
 # %%
@@ -821,23 +827,24 @@ show_depth(
 )
 
 # %% [markdown]
-# *With neither, nothing is left. With the residual connection alone the gradient explodes: nothing
-# makes what comes through a block small beside what goes past. With both it grows slowly.*
+# *With neither, nothing is left. With only the residual connection the gradient explodes, because
+# nothing keeps the part through a block small compared with the part that goes past. With both it
+# grows slowly.*
 #
-# Remember 2.4: the norm divides by the size of what it reads. So every block adds about the same
-# amount, however large the stream has become. Beside the stream that is less and less: $s$ gets
-# smaller with depth by itself, as the table above asks for.
+# Remember section 2.4: the norm divides by the size of its input. So every block adds about the
+# same amount, however large the stream has become. Compared with the stream that is less and less,
+# so $s$ gets smaller with depth by itself, just as the table above asks for.
 
 # %% [markdown]
 # ## 4.3 Is size all?
 #
-# The line "norm alone" is a surprise. No residual connection, and yet the middle size of the five
-# is nearly right (they lie far apart), since the norm rescales whatever comes. So could one do
-# without the residual connection?
+# The line "norm alone" is a surprise. There is no residual connection, and yet the median of the
+# five sizes is nearly right (although they lie far apart), because the norm rescales its input. So
+# can we do without the residual connection?
 #
-# A size says nothing about what is *told*. Look at what comes out of the stacks, at the sixth
-# position of all 32 names. How alike are two of these outputs? Take the cosine of the angle between
-# them, averaged over all pairs: 1 means that they all point the same way.
+# The size of a gradient says nothing about the information in it. Look at the output of the stacks
+# at the sixth position of all 32 names. How similar are two of these outputs? Take the cosine of
+# the angle between them, averaged over all pairs: 1 means that they all point the same way.
 
 
 # %%
@@ -866,26 +873,27 @@ show_depth(
 )
 
 # %% [markdown]
-# *With both, 32 blocks still tell the names apart, nearly as well as* `x` *itself. With the norm
-# alone all names look the same after eight.*
+# *With both, 32 blocks still distinguish the names nearly as well as* `x` *itself. With only the
+# norm, all names look the same after eight blocks.*
 #
-# Attention takes averages, over the positions up to its own. The first position sees itself alone,
-# and that is the same dot in all names; average upon average, every position drifts towards it.
-# (Without a mask it is the positions of one name that become alike:
-# [Dong and others, 2021](https://arxiv.org/abs/2103.03404).) The size of the gradient is right, and
-# there is no news in it. In 2015 it was similar with the
-# networks for pictures. Batch normalisation had already given gradients a good size, and still more
-# layers made them worse, until [residual connections](https://arxiv.org/abs/1512.03385) came.
+# Attention takes averages over the positions up to its own. The first position sees only itself,
+# which is the same dot in all names, so with each average every position drifts towards it.
+# (Without a mask the positions of one name become alike: [Dong and others,
+# 2021](https://arxiv.org/abs/2103.03404).) The gradient has the right size, but it carries no
+# information. Something similar happened in 2015 with networks for images. Batch normalisation had
+# already given gradients a good size, and yet more layers made the networks worse, until [residual
+# connections](https://arxiv.org/abs/1512.03385) came.
 #
-# The stream keeps what was there, the norm keeps it from growing too fast. It takes both.
+# The stream keeps the information, and the norm keeps the stream from growing too fast. You need
+# both.
 #
 # # Part 5 · The whole block
 #
 # ## 5.1 Forward
 #
-# All of it, now with small steps only where you need their values: `inv1` and `inv2` are the
-# $(\sigma^2 + \varepsilon)^{-1/2}$ of the two norms. Attention has the capital letters of notebook
-# 05's five lines.
+# Here is the whole block, with small steps only where you need their values. `inv1` and `inv2` are
+# the $(\sigma^2 + \varepsilon)^{-1/2}$ of the two norms. Attention has the capital letters of
+# notebook 05's five lines.
 
 # %% tags=["nbval-ignore-output"]
 dout = arriving_at(in_pytorch(x))
@@ -921,7 +929,7 @@ board("ex6")
 # %% [markdown]
 # ## 5.2 Backward
 #
-# From `dout` to `dx`. You have written every line of it before, under other names:
+# You go from `dout` to `dx`. You have written every line before, under other names:
 #
 # | gradients | where you have them from |
 # | :-- | :-- |
@@ -936,18 +944,19 @@ board("ex6")
 # | `dgain1`, `dbias1`, `dxhat1`, `dx` | as for the second norm |
 #
 # Before you begin, look at the board: three of the tensors in the table have more than one reader.
-# *Write their names down.* (Leave `inv1` and `inv2` out: your one expression has their way in it.)
+# *Write their names down.* (Leave `inv1` and `inv2` out, because your one expression includes their
+# way.)
 #
 # <details>
 # <summary>An answer</summary>
 #
-# `x`, by the norm and by the first sum. `mid`, by the norm and by the second sum. `normed1`, by
-# queries, keys and values.
+# `x` is read by the norm and by the first sum, `mid` by the norm and by the second sum, and
+# `normed1` by queries, keys and values.
 #
 # </details>
 #
-# Check as often as you like. A mistake is blamed where it stands; right lines that follow it are
-# *carried* and keep their points.
+# Check as often as you like. The check blames only the line with the mistake. Right lines that use
+# its result are *carried* and keep their points.
 
 # %% [markdown]
 # **The perceptron.** `dactive`, `dhidden` (32, 10, 96), `dnormed2` (32, 10, 24).
@@ -1056,7 +1065,7 @@ dnormed1 = dQ @ Wq.T + dK @ Wk.T + dV @ Wv.T
 check("dWo", "dO", "dV", "dS", "dQ", "dK", "dWq", "dWk", "dWv", "dnormed1")
 
 # %% [markdown]
-# **The first norm, and `x`.** The same again. What plays the part of `dout`?
+# **The first norm, and `x`.** The same comes once more. Which gradient plays the part of `dout`?
 #
 # {{ hints: dgain1 }}
 #
@@ -1083,20 +1092,22 @@ check("dgain1", "dbias1", "dxhat1", "dx")
 
 # %% [markdown]
 # <details>
-# <summary>A wrong one that you cannot find?</summary>
+# <summary>Is there a mistake that you cannot find?</summary>
 #
-# - Everything below `dmid` is *carried*: look at `dmid` first, and whether `dout` is in it.
-# - `dhidden` fails, and on the card your number and autograd's look the same: the slope of the
-#   other GELU of section 3.4.
-# - `dmid` or `dx` fails and looks nearly right: `heat_map("dx")`, in a cell of your own. Rows of
-#   one colour lack the first box of 2.4.
-# - The gradient of a gain or a bias has the wrong shape: it is (24,), summed over names and
-#   positions, and not over the last axis.
+# - If everything below `dmid` is *carried*, look at `dmid` first, and check whether `dout` is in
+#   it.
+# - If `dhidden` fails although your number and autograd's look the same on the card, you may have
+#   the slope of the other GELU of section 3.4.
+# - If `dmid` or `dx` fails although it looks nearly right, run `heat_map("dx")` in a cell of your
+#   own. Rows of one colour lack the first box of 2.4.
+# - If the gradient of a gain or a bias has the wrong shape: it should be (24,), summed over names
+#   and positions, but not over the last axis.
 #
 # </details>
 #
-# **Worth noticing: how much goes past.** At `mid` arrive two gradients, and at `x` again two: one
-# goes past half of the block, one through it. Autograd says how much of `dx` is `dout`, unchanged:
+# **Worth noticing: how much goes past.** Two gradients meet at `mid`, and again two at `x`: one
+# goes past half of the block, and one goes through it. Autograd says how much of `dx` is `dout`,
+# unchanged:
 
 # %% tags=["nbval-ignore-output"]
 watched = x.clone().requires_grad_()
@@ -1108,8 +1119,9 @@ print(f"through one of them or both: {(whole - dout).norm():.4f}")
 print(f"cosine of dx and dout: {along:.2f}")
 
 # %% [markdown]
-# That is section 4.1 with real numbers: the **1** of the product, and the rest. What lies beneath
-# this block, another one or the tables, hears the loss's own words and the block's comment.
+# This is section 4.1 with real numbers: the **1** of the product, and the rest. So the layers below
+# this block, another block or the tables, receive the loss's own gradient plus the block's
+# contribution.
 #
 # # Part 6 · What comes twice
 #
@@ -1119,29 +1131,29 @@ print(f"cosine of dx and dout: {along:.2f}")
 # x = letters[Xb] + places
 # ```
 #
-# The name is `.anna`. Its five positions took the rows of `.`, `a`, `n`, `n`, `a` from the one
-# table, and the first five rows of the other:
+# Take the name `.anna`. Its five positions took the rows of `.`, `a`, `n`, `n`, `a` from the first
+# table, and the first five rows of the second:
 
 # %%
 lookup_on_paper()
 
 # %% [markdown]
-# *What stands at the two question marks? And what would stand in `places`, if there were a second
+# *What belongs at the two question marks? And what would be in `places`, if there were a second
 # name in the batch?*
 #
 # <details>
 # <summary>An answer</summary>
 #
-# $g_2 + g_5$ at `a`, $g_3 + g_4$ at `n`. In `places` would stand sums of two: what arrives at the
-# first places of both names, at the second places of both, and so on.
+# `a` gets $g_2 + g_5$, and `n` gets $g_3 + g_4$. With a second name, each row of `places` would be
+# a sum of two gradients: those of the first places of both names, those of their second places, and
+# so on.
 #
 # </details>
 #
-# Both tables were copied, only not in the same way. A place was copied to each **name**, by
-# broadcasting. A letter was copied to wherever it **occurs**, by indexing, as in section 5.8 of
-# notebook 01.
+# Both tables were copied, but in different ways. Broadcasting copied a place to each **name**.
+# Indexing copied a letter to wherever it **occurs**, as in section 5.8 of notebook 01.
 #
-# Here `dx` is autograd's, so that you can go on even if yours is still to come.
+# Here `dx` comes from autograd, so that you can go on even if yours is not finished.
 
 # %%
 dx = whole
@@ -1175,7 +1187,7 @@ board("ex6e")
 
 # %% [markdown]
 # **Worth noticing.** Look at the dot. It is the first position of every name and fills all the
-# empty places at its end, so its row gets more gradients added than any other: how many?
+# empty places at the end, so its row collects more gradients than any other. How many?
 
 # %% tags=["nbval-ignore-output"]
 times = torch.bincount(Xb.flatten(), minlength=vocab_size)
@@ -1184,24 +1196,24 @@ print("copied how often:", ", ".join(f"{itos[i]} {times[i]}" for i in most))
 print("never in this batch:", " ".join(itos[i] for i in (times == 0).nonzero().flatten().tolist()))
 
 # %% [markdown]
-# (Of those at the end nothing comes back: there is nothing to guess there. Notebook 07 looks at
-# this more closely.)
+# (The gradients of the empty places are zero, because there is nothing to guess there. Notebook 07
+# looks at this more closely.)
 #
 # ## 6.2 One table, two uses: a thought
 #
 # At the end of the network another table turns `C` numbers into 27 scores, one for each letter:
-# `W_last`, (24, 27). Turned over, it has the shape of `letters`. Why not take `letters` itself?
+# `W_last`, (24, 27). Its transpose has the shape of `letters`. So why not use `letters` itself?
 #
 # ```python
 # logits = out @ letters.T
 # ```
 #
-# Then a letter is *scored* by how well the position's numbers fit those with which the letter is
-# *described*. Many language models do this; the embeddings are called **tied**. It saves 648
-# parameters here, and in the smallest GPT-2 nearly 39 of 163 million.
+# Then a letter is *scored* by how well the position's numbers fit those that *describe* the letter.
+# Many language models do this, and their embeddings are called **tied**. It saves 648 parameters
+# here, and nearly 39 of 163 million in the smallest GPT-2.
 #
-# What is then the gradient of `letters`? *Say it before you run the cell:* how many contributions,
-# and which rows does each of them reach?
+# What is the gradient of `letters` then? *Answer before you run the cell:* how many contributions
+# does it have, and which rows does each of them reach?
 
 # %% tags=["nbval-ignore-output"]
 as_table, as_layer = (letters.clone().requires_grad_() for _ in range(2))
@@ -1215,9 +1227,9 @@ for use, part in zip(("as the table of letters", "as the last layer"), parts, st
 print(f"together: {sum(parts).norm():.3f}")
 
 # %% [markdown]
-# Two readers, so two contributions, added up: rule 2 of notebook 01 once more. As the table only
-# the letters that are there hear something. As the last layer *all* of them do, in every step: even
-# a letter that does not occur in the batch is told that it was not wanted.
+# The table has two readers, so two contributions add up, by rule 2 of notebook 01. In its role as a
+# table, only the letters that occur get a gradient. In its role as the last layer *all* of them do,
+# in every step, because even a letter that does not occur in the batch was a wrong guess.
 #
 # # Part 7 · What you have found
 
@@ -1227,17 +1239,17 @@ board("ex6")
 # %% [markdown]
 # | forward | backward |
 # | :-- | :-- |
-# | layer norm | what arrives, less its mean and its part along $\hat{x}$, over the size of `x` |
+# | layer norm | the gradient, minus its mean and its part along $\hat{x}$, over the size of `x` |
 # | its gain | stays inside the means; its own gradient is a sum over all positions |
 # | GELU | $\Phi(w) + w\,\varphi(w)$ |
 # | up, bend, down | linear layers whose weights serve `B` times `T` positions |
-# | a residual connection, a sum | a copy: what arrives goes on unchanged, and into the branch |
+# | a residual connection, a sum | a copy: the gradient goes on unchanged, and into the branch |
 # | `x` and `mid` are read twice | two contributions each, one of which goes past everything |
 # | `places` serves all names | a sum over the names |
-# | `letters` serves where a letter stands | a sum over these places |
+# | `letters` serves wherever a letter occurs | a sum over these places |
 #
-# **You can now** write the backward pass of a transformer. A deep one is these lines in a loop:
-# the `dx` of a block is the `dout` of the one below. In notebook **07** you train it.
+# **You can now** write the backward pass of a transformer. For a deep one you put these lines into
+# a loop: the `dx` of a block is the `dout` of the block below. In notebook **07** you train it.
 #
-# In a terminal, `grader check 06_block.ipynb` says the same as the cells above; where the notebook
-# lies alone, tell it the course as well: `--course 06_block.ipynb`.
+# In a terminal, `grader check 06_block.ipynb` says the same as the cells above. If the notebook is
+# alone in its folder, name the course as well: `--course 06_block.ipynb`.

@@ -3,16 +3,18 @@
 #
 # {{ colab }}
 #
-# You have gone backwards through attention and through a block. Now the block is trained: 14,720
-# numbers, a few seconds for each thousand steps, and not one `loss.backward()`. Four things belong
-# to such a training, and you write all four: a loss for names of different lengths, a limit for the
-# gradients, Adam, and a schedule for its steps. Then you see what was won. Notebook 04 ended at
-# 2.11 nats a character; this network ends well below that, in a thirteenth of its steps.
+# You have gone backwards through attention and through a block. Now you train the block: it has
+# 14,720 numbers, a thousand steps take a few seconds, and there is not one `loss.backward()`. Such
+# a training needs four things, and you write all four: a loss for names of different lengths, a
+# limit for the gradients, Adam, and a schedule for its steps. Then you see what they gain. With the
+# lecture's names, notebook 04 ended at 2.11 nats a character, and this network ends well below
+# that, in a thirteenth of the steps.
 #
-# - **Time:** about three hours. The whole training is less than a minute of it.
-# - **You need:** notebooks 02 and 05. The rest of the block is given; notebook 06 has you write it.
-# - **Afterwards you can:** keep padding out of a loss and out of the work, write AdamW, warm-up,
-#   cosine and clipping from memory, stop a training and resume it to the last bit, and say where
+# - **Time:** about three hours, of which the whole training takes about a minute.
+# - **You need:** notebooks 02 and 05. The rest of the block is given here. You write it in notebook
+#   06.
+# - **Afterwards you can:** keep padding out of a loss and out of the work; write AdamW, warm-up,
+#   cosine and clipping from memory; stop a training and resume it to the last bit; and say where
 #   the time of a training step goes.
 #
 # | letter | stands for | here |
@@ -22,7 +24,9 @@
 # | `C` | numbers that describe a place | 32 |
 # | `V` | characters | 27 |
 #
-# Run the next five cells first.
+# The names and the loss are those of Andrej Karpathy's lecture [*Becoming a Backprop
+# Ninja*](https://www.youtube.com/watch?v=q8SA3rM6ckI), part 4 of *Building makemore*. You need not
+# have seen it. Run the next five cells first.
 
 # %%
 # {{ cell: setup }}
@@ -634,8 +638,8 @@ def check_rate(mine):
 # # Part 1 · The network and its names
 #
 # The names and their split are those of the four notebooks. Here a name is a row of `T` = 16
-# places: a dot, its letters, and nothing up to the end. Each place has to guess the next character;
-# the last guess of a name is the dot that ends it.
+# places: a dot, its letters, and empty places up to the end. Each place has to guess the next
+# character, and the last guess of a name is the dot that ends it.
 
 # %% tags=["train", "nbval-ignore-output"]
 B, T, C, M = 64, 16, 32, 128
@@ -674,15 +678,16 @@ for what, names in (("training", training), ("validation", validation)):
 padded_batch()
 
 # %% [markdown]
-# *Each name once with the dot in front, once with the dot behind it. A name of* $n$ *letters has*
-# $n + 1$ *characters to be guessed; what follows is padding, there only to make a rectangle.*
+# *Each name appears once with the dot in front and once with the dot behind it. In a name of* $n$
+# *letters,* $n + 1$ *characters have to be guessed. The rest is padding, which is only there to
+# make a rectangle.*
 #
-# More than half of all places are padding. (The characters are as many as notebook 01 had windows:
-# a loss in nats a character here can be held against one there.)
+# More than half of all places are padding. (There are as many characters as notebook 01 had
+# windows, so you can compare a loss in nats a character here with one there.)
 #
 # The network is a block of notebook 06 between two tables and a last linear layer. It has one head,
-# and no biases but those of the layer norms. Here it is in PyTorch's own functions. Its parameters
-# are stretches of one long vector, which will pay off later.
+# and only the layer norms have biases. Here it is in PyTorch's own functions. Its parameters are
+# stretches of one long vector, which will pay off later.
 
 # %% tags=["train"]
 SHAPES = {
@@ -740,9 +745,9 @@ print(f"{sum(SIZES):,} parameters")
 #
 # ## 2.1 What counts
 #
-# At the places of padding the network makes guesses, too. Nobody wants them. So they are struck
-# out: the log-probability of each right character is multiplied by `seen`, 1 where it counts and 0
-# where it does not, and the sum is divided by **how many count**.
+# The network also makes guesses at the places of padding, but these must not count. So we strike
+# them out: the log-probability of each right character is multiplied by `seen`, which is 1 if the
+# place counts and 0 if it does not, and the sum is divided by **how many count**.
 
 # %%
 g = torch.Generator().manual_seed(LECTURE_SEED)
@@ -768,9 +773,9 @@ loss = -kept.sum() / n_seen
 # | `log_sums` | (64, 16, 1) | B, T, 1 |
 # | `seen`, `picked`, `kept` | (64, 16) | B, T |
 #
-# `logsumexp` adds up the exponentials and takes the logarithm; `gather` takes, at each place, the
-# number at the index `Yb` along axis 2. Five gradients, and two questions: what stands at a place
-# of padding? And what is notebook 02's $n$ now?
+# `logsumexp` adds up the exponentials and takes the logarithm. `gather` takes, at each place, the
+# number at the index `Yb` along axis 2. You write five gradients, with two questions in mind: what
+# is the gradient at a place of padding? And what has become of notebook 02's $n$?
 #
 # **`dkept`**, **`dpicked`** (64, 16), **`dlogprobs`** (64, 16, 27), **`dlog_sums`** (64, 16, 1),
 # **`dlogits`** (64, 16, 27).
@@ -803,21 +808,21 @@ check("dkept", "dpicked", "dlogprobs", "dlog_sums", "dlogits")
 board("ex7")
 
 # %% [markdown]
-# **Worth noticing.** At a padded place all 27 numbers of `dlogits` are zero, and everything that
-# the chain rule makes of them on the way down is zero as well, up to attention. There a later
-# place may look at an earlier one; but padding stands behind the name, and the mask lets nobody
-# look there. So padding reaches no parameter at all. Everywhere else it is notebook 02's
-# $(p - \text{one-hot}) / n$, where $n$ counts characters instead of rows.
+# **Worth noticing.** At a padded place all 27 numbers of `dlogits` are zero, so everything that the
+# chain rule computes from them on the way back is zero as well, as far as attention. There a later
+# place may look at an earlier one. But padding comes after the name, and the mask stops the name
+# from looking there. So padding does not reach any parameter. Everywhere else `dlogits` is notebook
+# 02's $(p - \text{one-hot}) / n$, except that $n$ counts characters instead of rows.
 #
 # ## 2.2 What padding teaches if you let it
 #
-# Three other losses, which run without an exception. The network learns from each of them for a
-# thousand steps, with PyTorch's optimizer, and then all four are measured the same way: in nats a
-# character, on the validation names.
+# Three other losses also run without an exception. The network learns from each loss for a thousand
+# steps, with PyTorch's optimizer, and then all four networks are measured in the same way: in nats
+# a character, on the validation names.
 #
-# - **padding counts as a dot**: `F.cross_entropy` over all 16 places, since zeros stand there;
+# - **padding counts as a dot**: `F.cross_entropy` over all 16 places, which are filled with zeros;
 # - **struck out, divided by all places**: `kept.mean()`;
-# - **a mean of means**: each name's mean first, then the mean over the names.
+# - **a mean of means**: first the mean of each name, then the mean over the names.
 
 
 # %% tags=["train"]
@@ -883,35 +888,36 @@ for title, loss_of in {
 Markdown("\n".join(lines))
 
 # %% [markdown]
-# Four numbers in the middle, and hardly any of them says what was learnt.
+# The middle column has four numbers, and most of them do not say what was learnt.
 #
 # - **Padding counts as a dot.** More than half of this loss is about a dot after a dot, which is
-#   soon learnt. It says 0.96, less than half of the honest number, and its network is worse than
-#   the first: by 0.009 nats here, and by 0.006 to 0.010 with four other seeds.
-# - **Struck out, divided by all places.** The gradient is the right one times 0.45. Adam divides
-#   such a factor away again, as you will see, so the network is as good as the first. With notebook
-#   04's update the factor would have been a learning rate less than half as large.
-# - **A mean of means.** A character of a short name counts more than one of a long name. That costs
-#   0.008 nats here, 0.003 to 0.014 with the other seeds, and the number is close to the honest one.
-#   Nothing looks wrong.
+#   soon learnt. So the loss is less than half of the honest number. But with the lecture's names
+#   its network is worse than the first, by 0.009 nats, and by 0.006 to 0.010 with four other seeds.
+# - **Struck out, divided by all places.** The gradient is the right one times the share of places
+#   that count, which is less than a half. Adam divides such a factor away again, as you will see,
+#   so the network is as good as the first. With notebook 04's update, it would have meant a
+#   learning rate less than half as large.
+# - **A mean of means.** A character of a short name counts more than a character of a long one.
+#   With the lecture's names that costs 0.008 nats, and 0.003 to 0.014 with the other seeds. But
+#   nothing looks wrong, because the loss is close to the honest one.
 #
 # # Part 3 · Leave the padding out
 #
 # ## 3.1 Pick and place
 #
-# A gradient that is known to be zero need not be computed, nor need the logits it belongs to. The
-# layer norms and linear layers treat each place by itself; they can work on the **rows** that
-# count, 456 or so of 1,024. Attention alone wants to have whole names. So the rows are *placed*
-# into a rectangle of zeros for it, and *picked* out again.
+# If we know that a gradient is zero, we need not compute it, nor the logits that it belongs to. The
+# layer norms and linear layers treat each place by itself, so they can work on only the **rows**
+# that count, fewer than half of the 1,024. Only attention needs whole names. So the rows are
+# *placed* into a rectangle of zeros for it, and *picked* out again afterwards.
 
 # %%
 pick_and_place()
 
 # %% [markdown]
-# *What does an arrow bring back? You have met one of them in notebook 01, as* `C[Xb]`.
+# *What does each arrow bring back? You met one of them in notebook 01, as* `C[Xb]`.
 #
-# The exercise is a network without queries. Its pattern is fixed: each place looks at all letters
-# up to its own alike.
+# The network of this exercise has no queries. Its pattern is fixed: each place looks equally at all
+# places up to its own.
 
 # %%
 x = P["letters"][Xb] + P["places"]
@@ -942,7 +948,7 @@ loss = F.cross_entropy(guesses, targets, reduction="sum") / n_rows
 print(f"{len(at)} rows of {B * T} places")
 
 # %% [markdown]
-# `at` holds the numbers of the places that count, from 0 to 1,023, none of them twice.
+# `at` holds the numbers of the places that count, from 0 to 1,023, each at most once.
 # `zeros.index_copy(0, at, v)` writes row $r$ of `v` to row `at[r]` of the zeros. `n_rows` is R, as
 # a float.
 #
@@ -955,8 +961,9 @@ print(f"{len(at)} rows of {B * T} places")
 #
 # ## 3.2 Your turn
 #
-# Nine gradients, and only two ideas among them are new. Besides the names above your answers find
-# the sizes `B`, `T`, `C`, `H` and `V`. The check takes others, and patterns that look at padding.
+# Write nine gradients, of which only two need a new idea. Besides the names above, your answers
+# find the sizes `B`, `T`, `C`, `H` and `V`. The check uses other sizes, and patterns that look at
+# padding.
 #
 # {{ hints: dguesses }}
 #
@@ -980,7 +987,8 @@ dout = dheard.new_zeros(B * T, H).index_copy(0, at, dheard).view(out.shape)
 check("dguesses", "dW_last", "dheard", "dout")
 
 # %% [markdown]
-# Now from `out` to `x`. `spread` is read as names, (64, 16, 24), and is (1024, 24) itself.
+# Now go from `out` to `x`. `spread` is read as names, (64, 16, 24), although it is itself (1024,
+# 24).
 #
 # {{ hints: dspread }}
 #
@@ -1010,14 +1018,15 @@ check("dspread", "dv", "dWv", "drows", "dx")
 board("ex7p")
 
 # %% [markdown]
-# **Worth noticing.** Picking forward is placing backward, and placing forward is picking backward.
-# As matrices: to pick is a product with rows of a single 1, and backward a matrix is turned over.
+# **Worth noticing.** If you pick forward, you place backward, and if you place forward, you pick
+# backward. In terms of matrices, picking is a product with rows of a single 1, and on the way back
+# the matrix is transposed.
 #
 # ## 3.3 The whole network, on rows
 #
 # The next cell holds the backward pass of all 14,720 parameters, by hand: your loss, your picking
-# and placing, attention from notebook 05, layer norm and GELU from notebook 06. It is folded, and
-# written for speed; part 6 says what that means. Open it when you have done notebook 06, or now.
+# and placing, attention from notebook 05, and layer norm and GELU from notebook 06. It is folded,
+# and it is written for speed, which part 6 explains. Open it now, or after notebook 06.
 
 # %% tags=["train"]
 # @title The network by hand: forward, then backward
@@ -1108,8 +1117,8 @@ def by_hand(P, batch, G):
 
 
 # %% [markdown]
-# Is it right? Autograd says what each tensor should get. Its loss runs over all places, with the
-# mask of part 2.
+# Is it right? Autograd says which gradient each tensor should get. Its loss runs over all places,
+# with the mask of part 2.
 
 # %% tags=["nbval-ignore-output"]
 leaves = {name: each.clone().requires_grad_() for name, each in P.items()}
@@ -1124,45 +1133,45 @@ for name, leaf in leaves.items():
 # %% [markdown]
 # # Part 4 · The update
 #
-# Three functions. Each has a check below it, which runs it on a few numbers, says what is wrong
-# with it piece by piece, and hands back your function if it is right. Until then the cells further
+# You write three functions. Below each is a check, which runs your function on a few numbers, says
+# piece by piece what is wrong with it, and returns it if it is right. Until then the cells further
 # down use PyTorch's.
 #
 # ## 4.1 Clipping
 #
-# A gradient can be far longer than those before it: in the first steps, or where a batch is odd.
-# With the update of notebook 04 such a step goes as much farther, and may undo what many have
-# learnt. Adam, of section 4.2, divides sizes away, but it does not forget so soon: after one long
-# gradient, its steps are too short for a hundred steps or two. So the length gets a bound: that of
-# **all** its numbers, in all its tensors, as if they were one vector,
+# A gradient can be far longer than those before it, in the first steps or if a batch is odd. With
+# the update of notebook 04, such a step goes farther in proportion, and it may undo what many steps
+# have learnt. Adam, in section 4.2, divides sizes away, but it does not forget quickly: after one
+# long gradient, its steps are too short for a hundred or two hundred steps. So we bound the length
+# of the gradient: that of **all** its numbers, in all its tensors, as if they were one vector,
 #
 # $$\lVert g \rVert = \sqrt{\textstyle\sum_i g_i^2} .$$
 #
-# Where that is more than `most`, every tensor is multiplied by the same factor, such that the norm
-# becomes `most`. Its direction stays. A shorter gradient stays as it is. Change the tensors in
-# place, not the list, and return the norm that was there before, as a plain number.
+# If this norm is more than `most`, multiply every tensor by the same factor, so that the norm
+# becomes `most` and the direction stays the same. A shorter gradient stays as it is. Change the
+# tensors in place, not the list, and return the norm from before the change, as a plain number.
 #
 # <details>
 # <summary>Hint 1 for <code>my_clip</code></summary>
 #
-# The norm is that of all numbers in all tensors. Can you know it before you have seen the last
-# tensor?
+# The norm is that of all numbers in all tensors. Can you know it before you have gone through the
+# last tensor?
 #
 # </details>
 #
 # <details>
 # <summary>Hint 2 for <code>my_clip</code></summary>
 #
-# One loop adds up squares; behind it comes a root. A second loop multiplies, if it has to. A plain
-# `=` in it gives the name to a new tensor: which assignment changes the old one?
+# One loop adds up the squares, and after it comes a root. A second loop multiplies, if necessary. A
+# plain `=` in it would give the name to a new tensor. Which assignment changes the old one?
 #
 # </details>
 #
 # <details>
 # <summary>Hint 3 for <code>my_clip</code></summary>
 #
-# Two cases to test with, the gradients (3, 0) and (0, 4). With `most` = 1 they become (0.6, 0) and
-# (0, 0.8), with `most` = 6 they stay as they are. Both times 5 is returned.
+# Test two tensors, the gradients (3, 0) and (0, 4). If `most` is 1, they become (0.6, 0) and (0,
+# 0.8). If `most` is 6, they stay as they are. In both cases the function returns 5.
 #
 # </details>
 
@@ -1194,43 +1203,44 @@ clip = check_clip(my_clip)
 # v &\leftarrow 0.99\,v + 0.01\,g^2
 # \end{aligned}$$
 #
-# and goes by the one divided by the root of the other: about one rate a step, whether the gradients
-# are large or small. It is **how steady** their sign is that makes a step long.
+# and divides the first by the root of the second. So a step is about as long as the rate, whether
+# the gradients are large or small. A step is long if the sign of the gradients is **steady**.
 #
-# **Bias correction.** Both means begin at zero and are too small at first: after step $t$ they hold
-# only the shares $1 - 0.9^t$ and $1 - 0.99^t$ of what they should. So divide each by its share,
-# $\hat m = m / (1 - 0.9^t)$ and $\hat v = v / (1 - 0.99^t)$. The first step has $t = 1$. Then
+# **Bias correction.** Both means begin at zero, so they are too small at first: after step $t$ they
+# have only the shares $1 - 0.9^t$ and $1 - 0.99^t$ of their proper size. So divide each by its
+# share, $\hat m = m / (1 - 0.9^t)$ and $\hat v = v / (1 - 0.99^t)$. The first step has $t = 1$.
+# Then
 #
 # $$p \leftarrow p - \text{rate} \cdot \frac{\hat m}{\sqrt{\hat v} + 10^{-8}} .$$
 #
 # **Weight decay.** Each step also takes a share of each number away, $\text{rate} \cdot
-# \text{decay} \cdot p$, of `p` as it was before the step. What no gradient holds up falls. As a
-# part of the gradient, where it stood for years, it would be divided by $\sqrt{\hat v}$, and
-# numbers with large gradients would hardly decay. It belongs *beside* the step: that is the W in
-# [AdamW](https://arxiv.org/abs/1711.05101). Change `p`, `m` and `v` in place, and nothing else.
+# \text{decay} \cdot p$, where `p` is the number before the step. So a number falls unless gradients
+# hold it up. For years the decay was a part of the gradient. But then it is divided by $\sqrt{\hat
+# v}$, and numbers with large gradients hardly decay. It belongs *beside* the step, which is the W
+# in [AdamW](https://arxiv.org/abs/1711.05101). Change `p`, `m` and `v` in place, and nothing else.
 #
 # <details>
 # <summary>Hint 1 for <code>my_adamw</code></summary>
 #
-# Two means, both corrected, the decay, the step. Which of these change a tensor in place,
-# and which make a new one?
+# You need two means, a correction for each, the decay and the step. Which of these change a tensor
+# in place, and which make a new one?
 #
 # </details>
 #
 # <details>
 # <summary>Hint 2 for <code>my_adamw</code></summary>
 #
-# The next step goes on from `m` and `v`, so what you divide by its share has another name. And the
-# decay is a share of `p` as it was: does it come before the step or behind it?
+# The next step goes on from `m` and `v`, so give the corrected means other names. And the decay is
+# a share of `p` before the step. Does it come before the step or after it?
 #
 # </details>
 #
 # <details>
 # <summary>Hint 3 for <code>my_adamw</code></summary>
 #
-# A number to test with, at step 1 with rate 0.1 and decay 0.5: `p` is 1, `dp` is 2, both means are
-# 0. Then `m` becomes 0.2 and `v` 0.04; corrected they are 2 and 4. The step takes 0.1 of `p`, the
-# decay 0.05, and 0.85 is left.
+# Test one number, at step 1 with rate 0.1 and decay 0.5: if `p` is 1, `dp` is 2 and both means are
+# 0, then `m` becomes 0.2 and `v` becomes 0.04. Corrected they are 2 and 4. The step takes 0.1 away
+# from `p`, the decay takes 0.05, and 0.85 is left.
 #
 # </details>
 
@@ -1253,7 +1263,7 @@ def my_adamw(p, dp, m, v, step, rate, decay):
 adamw = check_adamw(my_adamw)
 
 # %% [markdown]
-# What would be without the correction? One number, whose gradient is always 1:
+# What would happen without the correction? Take one number whose gradient is always 1:
 
 # %%
 moves = {"corrected": [], "not corrected": []}
@@ -1266,16 +1276,16 @@ for step in range(1, 61):
 show_first_steps(moves)
 
 # %% [markdown]
-# *Corrected, each step is one rate long. Without, the first is already as long, but then they grow
-# to more than two rates: the mean of the squares takes ten times as long to fill as that of the
-# gradients, and meanwhile the root divides by too little.* The steps are too long just when the
-# network knows nothing.
+# *With the correction, each step is as long as the rate. Without it, the first step is equally
+# long, but then the steps grow to more than twice the rate, because the mean of the squares takes
+# ten times as long to fill as that of the gradients, and meanwhile the root divides by too little.*
+# So the steps are too long just when the network knows least.
 #
 # ## 4.3 Warm-up and cosine
 #
-# The first gradients say little, and Adam takes long steps all the same. So the rate climbs from 0
-# to its peak in the first `warm` steps, in a straight line: at step `warm` it is there. From there
-# it falls to 0 at the last step, along half a turn of a cosine:
+# The first gradients say little, but Adam takes long steps all the same. So in the first `warm`
+# steps the rate climbs from 0 to its peak in a straight line, which it reaches at step `warm`. From
+# there it falls to 0 at the last step, along half a turn of a cosine:
 #
 # $$\text{rate} = \frac{\text{peak}}{2} \, \Big(1 + \cos\big(\pi \cdot w \big)\Big) ,$$
 #
@@ -1284,24 +1294,24 @@ show_first_steps(moves)
 # <details>
 # <summary>Hint 1 for <code>my_rate</code></summary>
 #
-# Two formulas, one for the way up and one for the way down. What does each of them say at step
-# `warm`?
+# You need two formulas, one for the way up and one for the way down. What does each of them give at
+# step `warm`?
 #
 # </details>
 #
 # <details>
 # <summary>Hint 2 for <code>my_rate</code></summary>
 #
-# How many steps does the way down have, and how many of them are done at `step`? The one divided by
-# the other is $w$.
+# How many steps does the way down have, and how many of them are done at `step`? $w$ is the second
+# number divided by the first.
 #
 # </details>
 #
 # <details>
 # <summary>Hint 3 for <code>my_rate</code></summary>
 #
-# A case to test with, 50 steps with 10 of warm-up and a peak of 0.3: 0.03 at step 1, 0.3 at step
-# 10, 0.15 at step 30, 0 at step 50.
+# Test 50 steps, with 10 of warm-up and a peak of 0.3: the rate is 0.03 at step 1, 0.3 at step 10,
+# 0.15 at step 30, and 0 at step 50.
 #
 # </details>
 
@@ -1328,15 +1338,16 @@ PEAK, WARM = 0.01, max(1, ALL_STEPS // 50)
 show_schedule([rate(t, ALL_STEPS, WARM, PEAK) for t in range(1, ALL_STEPS + 1)], WARM)
 
 # %% [markdown]
-# *Up in a fiftieth of the steps, then down. Where notebook 04 fell from 0.1 to 0.01 at once, this
-# one falls all the way, slowly at first and slowly at the end.*
+# *The rate goes up in a fiftieth of the steps, and then down. In notebook 04 it fell from 0.1 to
+# 0.01 at once, but here it falls all the way, slowly at first and slowly at the end.*
 #
 # ## 4.4 A hundred steps beside autograd
 #
-# A gradient can be right on one batch by accident. So two networks make a hundred steps of the real
-# training from the same start: one by `loss.backward()` and PyTorch's AdamW, the other by hand with
-# your AdamW. (Clipping is yours in both: PyTorch's divides by the norm plus a millionth.) Each goes
-# its own way; after each step all 14,720 gradients are compared. First in float32, then in float64.
+# A gradient can be right on one batch by accident. So two networks take a hundred steps of the real
+# training from the same start: one with `loss.backward()` and PyTorch's AdamW, the other by hand
+# with your AdamW. (Both use your clipping, because PyTorch's divides by the norm plus a millionth.)
+# Each goes its own way, and after each step all 14,720 gradients are compared, first in float32 and
+# then in float64.
 
 # %% tags=["train"]
 MOST, DECAY = 1.0, 0.1
@@ -1435,17 +1446,17 @@ for dtype in (torch.float32, torch.float64):
     )
 
 # %% [markdown]
-# If the difference all but vanishes with 64 bits, what is left with 32 is rounding. (It grows from
-# step to step, since each network computes its gradients at its own parameters.)
+# If the difference all but vanishes with 64 bits, the difference with 32 bits is rounding. (It
+# grows from step to step, because each network computes its gradients at its own parameters.)
 #
 # # Part 5 · The training
 #
 # ## 5.1 Stopped and resumed, to the last bit
 #
-# `Run` holds everything that a next step depends on: the parameters, **both of Adam's means**, the
-# generator, and the number of the step, which is the length of `losses`. Whoever forgets one of
-# them resumes another training. The test is strict: 60 steps in one go; 30 steps, written to a
-# file, read from it, 30 more.
+# `Run` holds everything that the next step depends on: the parameters, **both of Adam's means**,
+# the generator, and the number of the step, which is the length of `losses`. If you forget one of
+# them, you resume another training. The test is strict: it compares 60 steps in one go with 30
+# steps, written to a file and read from it, and 30 more.
 
 
 # %% tags=["train"]
@@ -1490,8 +1501,8 @@ for name in ("flat", "m", "v", "losses"):
 # %% [markdown]
 # ## 5.2 All of it
 #
-# 15,000 steps of 64 names, on one thread. Press the stop button whenever you like: it waits for the
-# end of a step. Run the cell again and it goes on.
+# Now train for 15,000 steps of 64 names, on one thread. Press the stop button whenever you like. It
+# waits for the end of a step, and if you run the cell again, the training goes on.
 
 # %%
 run = begin_run()  # run this cell again to begin anew
@@ -1505,8 +1516,8 @@ plot(run, last=True)
 print(f"{run.step:,} of {ALL_STEPS:,} steps, {seconds:.0f} seconds, {cpu:.0f} of them at work")
 
 # %% [markdown]
-# *It falls steeply for a few hundred steps, then slowly. The last third still gains nearly as much
-# as the second, as the rate goes to zero.*
+# *The loss falls steeply for a few hundred steps, and then slowly. The last third still gains
+# nearly as much as the second, because the rate goes to zero.*
 
 # %% tags=["whole-run", "nbval-ignore-output"]
 before = whole_run()
@@ -1517,29 +1528,30 @@ trained, tried = nats(P, training), nats(P, validation)
 print(f"| this one, {run.step:>6,} st. | {trained:8.3f} | {tried:10.3f} |")
 
 # %% [markdown]
-# 2.04 nats, where notebook 04 has 2.11, in a thirteenth of the steps. The two networks are about as
-# large, 14,720 and 12,297 numbers. But this one sees the whole name so far, and each of its steps
-# learns from 456 characters instead of 32. To it a name of seven characters is 1.6 times as
-# probable. The training loss is 0.05 nats lower than the validation loss: the network has begun to
-# know its names by heart.
+# With the lecture's names, the validation loss is 2.04 nats, compared with 2.11 in notebook 04, in
+# a thirteenth of the steps. The two networks are similar in size, with 14,720 and 12,297 numbers.
+# But this one sees the whole name so far, and each of its steps learns from about 456 characters
+# instead of 32. It finds a name of seven characters 1.6 times as probable as notebook 04's network
+# does. The training loss is 0.05 nats lower than the validation loss, because the network has begun
+# to learn its names by heart.
 
 # %% tags=["whole-run", "nbval-ignore-output"]
 show_norms(run.norms, MOST)
 
 # %% [markdown]
-# *Dark: the mean norm over 75 steps; light: the largest among them. In the first steps of all it is
-# far above the bound. Then it is below it for ten thousand steps, and grows beyond it once more at
-# the end.*
+# *The dark line is the mean norm over 75 steps, and the light line is the largest norm among them.
+# In the very first steps the norm is far above the bound. Then it is mostly below the bound for ten
+# thousand steps, and at the end it grows beyond it once more.*
 #
-# What of all this has paid here? The same run without clipping ends within 0.001 nats of this one,
-# and so does one without weight decay; without the warm-up, too, nothing is lost after 3,000 steps
-# (one seed each). A network as small as this forgives. Large ones, which nobody can train twice to
-# find out, are trained with all of it.
+# Which of these measures has helped here? The same run without clipping ends within 0.001 nats of
+# this one, and so does a run without weight decay. Without the warm-up, nothing is lost after 3,000
+# steps either (with one seed each). A network as small as this one is forgiving. A large network is
+# trained with all of them, because it is too expensive to train twice and find out.
 #
 # ## 5.3 Names
 #
-# A name is made up place by place: the network reads what is there, and the next character is drawn
-# from its guess at the last place.
+# The network makes up a name place by place: it reads what is there, and the next character is
+# drawn from its guess at the last place.
 
 
 # %% tags=["train"]
@@ -1566,16 +1578,16 @@ columns = {"notebook 04": before.names, "this network": make_up(views(run.flat))
 Markdown(names_table(columns, known))
 
 # %% [markdown]
-# *In italics: names of the list.*
+# *Names in italics are in the list.*
 #
 # # Part 6 · The race
 #
-# Five at the start, which take the same kind of step on the same names, and a bound:
+# Five loops compete. They take the same kind of step on the same names. The sixth line is a bound:
 #
 # 1. **autograd**: all places, PyTorch's own functions, `loss.backward()`, AdamW, clipping;
 # 2. **autograd, on rows**: the same without the padding;
 # 3. **by hand**: the loop of part 5, with your three functions;
-# 4. **tuned**: a hundred batches picked at once, the update in as few calls as there are;
+# 4. **tuned**: a hundred batches picked at once, and the update in as few calls as possible;
 # 5. **tuned and compiled**: the same through `torch.compile`, which needs a C++ compiler;
 # 6. and, out of the race, **the matrix products of a step alone**: the bound.
 
@@ -1844,29 +1856,31 @@ lines += [
 Markdown("\n".join(lines))
 
 # %% [markdown]
-# *The longer the bar, the faster; in brackets, how many times as fast as autograd. The loops take
-# turns on one thread, and only time at work counts.*
+# *The longer the bar, the faster the loop. The number in brackets says how many times as fast as
+# autograd it is. The loops take turns on one thread, and only working time counts.*
 #
-# Where does the factor come from?
+# Where do the factors come from? The numbers are those of the table in the guide, from one core of
+# one machine:
 #
-# - **No padding** (1.3). More than half of the rows are gone. Autograd can have this, too.
-# - **By hand** (from there 1.5 times as fast). Nothing records what was computed. GELU's cdf is
-#   kept; PyTorch's own backward pass computes it anew. What nobody needs any more is overwritten.
-#   Above all the 13 tensors are **one** vector: a dozen calls clip and update it. The optimizer
-#   makes a dozen for each tensor.
-# - **Tuned** (1.1 times). A hundred batches are picked at once, for the price of a few; the update
-#   is in place.
-# - **Compiled** (1.7 times). The compiler turns all the small operations between two products into
-#   one loop of C++, or a few: numbers are read once, changed in all ways, written once. What calls
-#   the products is C++, too.
+# - **No padding** (1.3 times as fast). More than half of the rows are gone. Autograd can use this,
+#   too.
+# - **By hand** (another 1.5 times as fast). The computation is not recorded. GELU's cdf is kept,
+#   while PyTorch's own backward pass computes it again. Tensors that are no longer needed are
+#   overwritten. Above all, the 13 tensors are **one** vector, so a dozen calls clip and update it,
+#   while the optimizer makes a dozen calls for each tensor.
+# - **Tuned** (1.1 times). A hundred batches are picked at once, for the price of a few, and the
+#   update is in place.
+# - **Compiled** (1.5 times). The compiler turns all the small operations between two products into
+#   one loop of C++, or a few, which reads each number once, does all the operations, and writes it
+#   once. The products, too, are called from C++.
 #
-# What is left is mostly the bound: 21 matrix products, more than half of the compiled step. In
-# notebook 04 nearly all of the time were calls. Here the matrices are fourteen times as tall, and
-# a hand-written step is worth less. With a thousand times as many numbers the
-# products would be all.
+# What is left is mostly the bound: 21 matrix products take more than half of the compiled step. In
+# notebook 04 calls took nearly all of the time. Here the matrices are about fourteen times as tall,
+# so a hand-written step gains less. With a thousand times as many numbers, the products would take
+# practically all of the time.
 #
-# Is it still the same training? A hundred steps of the tuned loops, from the same start, against
-# those by hand:
+# Is it still the same training? The next cell compares a hundred steps of the tuned loops with
+# those by hand, from the same start:
 
 # %% tags=["whole-run", "nbval-ignore-output"]
 reference = begin_run()
@@ -1883,16 +1897,16 @@ for name in ("tuned", "tuned and compiled"):
 #
 # | what | how |
 # | :-- | :-- |
-# | names of different lengths | strike out, then divide by **how many count** |
+# | names of different lengths | strike out the padding, then divide by **how many count** |
 # | padding | pick the rows that count; forward and backward change places |
 # | a gradient too long | one factor for all tensors, from the norm of all numbers |
-# | Adam | mean over root of mean square, both divided by their share |
+# | Adam | the mean over the root of the mean square, both divided by their share |
 # | weight decay | beside the step, times the rate |
 # | the rate | up in a line, down along a cosine |
 # | to resume | parameters, both means, generator, step |
 #
-# **You can now** train a transformer without an engine: every gradient, every update and every
-# step's length is a line that you can write. What the large ones have besides are more blocks, more
+# **You can now** train a transformer without an engine: you can write the line for every gradient,
+# for every update, and for the length of every step. Large transformers have more blocks, more
 # heads and more machines.
 #
 # In a terminal, `make train-encore` runs this training from the project's folder and prints its

@@ -18,9 +18,6 @@ from grader import Constant, Explanation, explain
 SOURCES = {
     "ex1-warmup": "01_atomic_backprop",
     "ex2-temperature": "02_fused_cross_entropy",
-    "ex4-layer": "04_manual_training",
-    "ex4-rnn": "04_manual_training",
-    "ex4-lstm": "04_manual_training",
 }
 DCOLD = "dcold = (F.softmax(warm, 1) - F.one_hot(Yb, num_classes=vocab_size)) / (n * T)"
 NAMES = {
@@ -91,16 +88,6 @@ def test_the_solution_is_right(cell_id: str, tmp_path: Path) -> None:
             "ex2-temperature",
             (DCOLD, f"dwarm = {DCOLD[8:-10].replace('warm', 'cold')} / n\n    dcold = dwarm / T"),
             "`cold` is the wrong tensor here.",
-        ),
-        (
-            "ex4-rnn",
-            ("h1.T @ da2 + h0.T @ da1", "h1.T @ da2 - h0.T @ da1"),
-            "The sign `-` in `h1.T @ da2 - h0.T @ da1` is wrong.",
-        ),
-        (
-            "ex4-layer",
-            ("(1 - h2**2) * dh2", "(1 - h2) * dh2"),
-            "is raised to the wrong power here.",
         ),
     ],
 )

@@ -10,21 +10,18 @@ import signal
 import textwrap
 import traceback
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from grader.answer.parse import is_blank
-from grader.answer.statements import stored_names
 from grader.execution.own_process import alarm_if_free
 from grader.execution.problems import NO_POWER, XOR
 from grader.notebook.running_notebook import has_failed
 from grader.notebook.training.first_prints import first_prints
 from grader.notebook.training.inference_trials import INFERENCE_TRIALS
-from grader.notebook.training.last_trials import LAST_TRIALS
 from grader.notebook.training.step_trials import STEP_TRIALS
 from grader.notebook.training.trial import (
     PIECES,
@@ -43,7 +40,7 @@ from makemore_data.training.train import Run
 SECONDS = 5.0
 """How long a part may run; each takes a few tenths of a second at most."""
 
-TRIALS = {**STEP_TRIALS, **INFERENCE_TRIALS, **LAST_TRIALS}
+TRIALS = {**STEP_TRIALS, **INFERENCE_TRIALS}
 """How each part is tried, in the order of the notebook."""
 
 
@@ -74,7 +71,7 @@ def check_own(part: str, function: Part) -> Part:
     if not trouble:
         print(f"{name:<16} | pass")
         return first_prints(function, f"`{name}`") if printed.getvalue() else function
-    print(f"{name:<16} | " + ("to do" if has_blank(function) else f"{word}\n  {trouble}"))
+    print(f"{name:<16} | " + ("to do" if ends_in_blank(function) else f"{word}\n  {trouble}"))
     print("  Until it passes, the cells below use the course's own.")
     return TRIALS[part].own
 
@@ -86,25 +83,16 @@ def _describe_own_failure(error: Exception) -> str:
     )
 
 
-def has_blank(function: Part) -> bool:
-    """True if a function has, or ends in, a `...` that its own lines should take the place of."""
+def ends_in_blank(function: Part) -> bool:
+    """True if a function ends in the `...` that its own lines should take the place of."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
     except (OSError, TypeError, SyntaxError):  # what has no text of its own is not the blank
         return False
     match tree.body:
-        case [ast.FunctionDef(body=body)]:
-            return ast.unparse(body[-1]) == "..." or bool(_blank_names(body))
+        case [ast.FunctionDef(body=[*_, last])]:
+            return ast.unparse(last) == "..."
     return False
-
-
-def _blank_names(body: Sequence[ast.stmt]) -> set[str]:
-    """The names that are `...` at the end of some statements."""
-    blank = set[str]()
-    for one in body:
-        stored = stored_names(one)
-        blank = blank | stored if is_blank(one) else blank - stored
-    return blank
 
 
 def _find_trouble(part: str, name: str, function: Part, printed: io.StringIO) -> str:

@@ -28,9 +28,11 @@ from grader.authoring.course import (
 from grader.authoring.source import SourceError
 from grader.printable import listed
 from grader.program.course import SOLVED, built_in_course, read_solved
+from grader.reports import wording
 from grader.submission.notebook_file import KEY
 from grader.submission.read import fingerprint, submission_in
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
+from grader.verdict import Outcome
 from makemore_data import load_names
 
 LECTURE_NAMES = 32_033
@@ -233,8 +235,18 @@ def _unfit_outputs(blank: Path, solution: Path) -> Iterator[str]:
             yield f"{solution} has cells that were not run."
         if any(output.output_type == "error" for cell in code for output in cell.outputs):
             yield f"{solution} has a cell that raised."
+        for line in _failed_checks(code):
+            yield f"{solution} does not pass its own check. It prints `{line}`."
         for line in undescribed(solved):
             yield (
                 f"{solution} has a picture without words, below the cell that begins `{line}`: "
                 "let the text below begin with a caption in italics."
             )
+
+
+def _failed_checks(cells: Sequence[NotebookNode]) -> Iterator[str]:
+    """The printed lines that end in a verdict, as those of a check do, and in no pass."""
+    verdicts = tuple(f"| {wording.word(one)}" for one in Outcome if one is not Outcome.PASS)
+    outputs = (output for cell in cells for output in cell.outputs)
+    lines = (line for output in outputs for line in output.get("text", "").splitlines())
+    return (line for line in lines if line.endswith(verdicts))

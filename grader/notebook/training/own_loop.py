@@ -10,46 +10,38 @@ import signal
 import textwrap
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from grader.answer.parse import is_blank
-from grader.answer.statements import stored_names
 from grader.execution.own_process import alarm_if_free
 from grader.execution.problems import NO_POWER, XOR
 from grader.notebook.running_notebook import has_failed
-from grader.notebook.training.adam_trial import adam, try_adam
-from grader.notebook.training.deep_trial import deep_backward, try_deep_backward
 from grader.notebook.training.first_prints import first_prints
-from grader.notebook.training.inference_trials import try_calibration, try_logits, try_mean_loss
-from grader.notebook.training.loop_trial import try_loop
-from grader.notebook.training.sampling_trial import try_sample_name
-from grader.notebook.training.step_trials import try_learning_rate, try_update
-from grader.notebook.training.trial import Endless, Part, Trial, meaning
+from grader.notebook.training.inference_trials import INFERENCE_TRIALS
+from grader.notebook.training.step_trials import STEP_TRIALS
+from grader.notebook.training.trial import (
+    PIECES,
+    Endless,
+    Misused,
+    Part,
+    RaisedByPiece,
+    explain,
+    find_difference,
+)
 from grader.printable import listed, printable, sentence
+from grader.worker.engine import one_thread
 from grader.worker.execution import TimeLimit
-from makemore_data.model.inference import calibrate, logits_with, mean_loss, sample_name
-from makemore_data.training.train import Run, learning_rate, train_steps, update
+from makemore_data.training.train import Run
 
 SECONDS = 5.0
-"""How long a part may run; each takes a few thousandths of a second."""
+"""How long a part may run; each takes a few tenths of a second at most."""
 
-TRIALS: Mapping[str, tuple[Part, Trial]] = {
-    "update": (update, try_update),
-    "learning_rate": (learning_rate, try_learning_rate),
-    "loop": (train_steps, try_loop),
-    "calibrate": (calibrate, try_calibration),
-    "logits": (logits_with, try_logits),
-    "mean_loss": (mean_loss, try_mean_loss),
-    "sample_name": (sample_name, try_sample_name),
-    "adam": (adam, try_adam),
-    "deep_backward": (deep_backward, try_deep_backward),
-}
-"""Each part: the course's own, and its trial."""
+TRIALS = {**STEP_TRIALS, **INFERENCE_TRIALS}
+"""How each part is tried, in the order of the notebook."""
 
 
 def check_own(part: str, function: Part) -> Part:
@@ -69,47 +61,46 @@ def check_own(part: str, function: Part) -> Part:
     if part not in TRIALS:
         print(f'There is no part "{part}" of the loop; there are {listed(TRIALS)}.')
         return function
-    own, printed = TRIALS[part][0], io.StringIO()
+    printed, word = io.StringIO(), "fail"
     name = getattr(function, "__name__", part)
-    if not callable(function):
-        trouble = f"It is {type(function).__name__}, not a function."
-    elif has_failed(name):  # what there is of that name is an earlier one
-        trouble = "Its cell ended in an error: mend what stands below that cell, and run it again."
-    else:
-        trouble = _trouble(part, function, printed)
-    said = f"fail\n  {trouble}" if trouble else "pass"
-    if trouble and has_blank(function):
-        said = "to do"
-    print(f"{name:<16} | {said}")
+    try:
+        with one_thread():
+            trouble = _find_trouble(part, name, function, printed)
+    except Exception as error:  # the checker's own: a student's comes as `RaisedByPiece`
+        word, trouble = "not checked", _describe_own_failure(error)
     if not trouble:
+        print(f"{name:<16} | pass")
         return first_prints(function, f"`{name}`") if printed.getvalue() else function
+    print(f"{name:<16} | " + ("to do" if ends_in_blank(function) else f"{word}\n  {trouble}"))
     print("  Until it passes, the cells below use the course's own.")
-    return own
+    return TRIALS[part].own
 
 
-def has_blank(function: Part) -> bool:
-    """True if a function has, or ends in, a `...` that its own lines should take the place of."""
+def _describe_own_failure(error: Exception) -> str:
+    return sentence(
+        "This is not your mistake. The check itself has failed, with"
+        f" {type(error).__name__}: {_first_line(error)}"
+    )
+
+
+def ends_in_blank(function: Part) -> bool:
+    """True if a function ends in the `...` that its own lines should take the place of."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
     except (OSError, TypeError, SyntaxError):  # what has no text of its own is not the blank
         return False
     match tree.body:
-        case [ast.FunctionDef(body=body)]:
-            return ast.unparse(body[-1]) == "..." or bool(_blank_names(body))
+        case [ast.FunctionDef(body=[*_, last])]:
+            return ast.unparse(last) == "..."
     return False
 
 
-def _blank_names(body: Sequence[ast.stmt]) -> set[str]:
-    """The names that are `...` at the end of some statements."""
-    blank = set[str]()
-    for one in body:
-        stored = stored_names(one)
-        blank = blank | stored if is_blank(one) else blank - stored
-    return blank
-
-
-def _trouble(part: str, function: Part, printed: io.StringIO) -> str:
+def _find_trouble(part: str, name: str, function: Part, printed: io.StringIO) -> str:
     """What is wrong with a function, as a sentence, or ""; `printed` takes what it prints."""
+    if not callable(function):
+        return f"It is {type(function).__name__}, not a function."
+    if has_failed(name):  # what there is of that name is an earlier one
+        return "Its cell ended in an error. Mend what stands below that cell, and run it again."
     scope = getattr(inspect.unwrap(function), "__globals__", {})
     with _without_tensors(scope) as hidden:
         try:
@@ -121,14 +112,15 @@ def _trouble(part: str, function: Part, printed: io.StringIO) -> str:
             ):
                 warnings.simplefilter("ignore")  # such as that one number has no variance
                 torch.manual_seed(0)
-                return TRIALS[part][1](function)
-        except TimeLimit:
-            return f"It did not end within {SECONDS:g} seconds."
-        except Endless as endless:
-            return str(endless)
-        # Whatever a student's function raises is said in a sentence.
-        except (Exception, SystemExit) as error:
+                difference = find_difference(TRIALS[part], function)
+        except (TimeLimit, Endless):
+            return str(PIECES[part].get("endless") or f"It did not end within {SECONDS:g} seconds.")
+        except Misused as misused:
+            return str(misused)
+        except RaisedByPiece as raised:
+            error = raised.__cause__ or raised
             return _in_words(error, part, inspect.unwrap(function), hidden)
+    return explain(part, TRIALS[part], difference) if difference else ""
 
 
 @contextmanager
@@ -177,8 +169,13 @@ def _in_words(error: BaseException, part: str, function: Part, hidden: set[str])
             f"It uses the notebook's `{unknown[1]}`{line}, whatever it is given: use the arguments,"
             " or what the function has made of them."
         )
-    message = printable(str(error).partition("\n")[0])
+    message = _first_line(error)
     says = NO_POWER if re.search(XOR, message) else message
     said = sentence(f"It raises {type(error).__name__}{line}: {says}")
-    means = meaning(part, message)
-    return f"{said} {means}" if means else said
+    meanings = PIECES["raised"]["meanings"]
+    means = (text for pattern, text in meanings if re.search(pattern, f"{part}: {message}"))
+    return f"{said} {next(means, '')}".rstrip()
+
+
+def _first_line(error: BaseException) -> str:
+    return printable(str(error).partition("\n")[0])

@@ -1,94 +1,216 @@
-"""What a step and its learning rate are tried on."""
+"""What a step, its learning rate and the loop around them are seen to do."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from grader.notebook.training.trial import HALF, N_HIDDEN, Part, is_close, name_mistake
+from grader.notebook.training.trial import (
+    BLOCK_SIZE,
+    MOST_CALLS,
+    N_HIDDEN,
+    Endless,
+    Fact,
+    Misused,
+    Part,
+    Trial,
+    rule,
+)
 from grader.printable import listed
 from makemore_data.model.parameters import Parameters
-from makemore_data.training.train import ALL_STEPS, begin_run
+from makemore_data.training.train import (
+    ALL_STEPS,
+    BATCH,
+    Run,
+    begin_run,
+    learning_rate,
+    train_steps,
+    update,
+)
+
+HALF = ALL_STEPS // 2
+"""The step at which the learning rate falls."""
+NOISE = 1e-5
+"""How far off a move may be: the parameters are rounded, and their differences with them."""
+FEW = BATCH + 8
+"""Rows that are all drawn in twenty steps."""
+
+ARGUMENTS = (
+    "`backward` wants the minibatch first, then the seven parameters of the run as they are now,"
+    " one by one: `backward(Xb, Yb, *run.parameters)`."
+)
 
 
-def try_update(function: Part) -> str:
+def update_facts(piece: Part) -> Iterator[Fact]:
     """Take one step of length 0.5 with gradients that are known."""
     parameters, g = begin_run(N_HIDDEN).parameters, torch.Generator().manual_seed(1)
     before = [parameter.clone() for parameter in parameters]
     gradients = [torch.randn(parameter.shape, generator=g) for parameter in parameters]
-    kept = [gradient.clone() for gradient in gradients]
-    function(parameters, gradients, 0.5)
+    given = [gradient.clone() for gradient in gradients]
+    piece(parameters, given, 0.5)
     moves = [now - then for now, then in zip(parameters, before, strict=True)]
-
-    if not all(map(torch.equal, gradients, kept)):
-        return "It changes the gradients. Only the parameters are to change."
-    if not any(move.any() for move in moves):
-        return (
-            "No parameter has changed: nothing would be learnt. The tensors themselves have to"
-            " change, in place; `p = p - ...` makes new ones and leaves them as they are."
-        )
-
-    def is_it(names: Mapping[str, Any]) -> bool:
-        pairs = zip(moves, names["moves"], strict=True)
-        # The parameters are rounded, and their differences with them.
-        return all(bool(((move - due).abs() < 1e-5).all()) for move, due in pairs)
-
-    if is_it({"moves": [-0.5 * d for d in kept]}):
-        return ""
-    given = {"parameters": before, "gradients": kept, "rate": 0.5}
-    if said := name_mistake("update", given, is_it):
-        return said
-    still = [n for n, move in zip(Parameters._fields, moves, strict=True) if not move.any()]
-    if still:
-        return f"{listed(still)} did not change: all seven parameters have to."
-    for name, move, gradient in zip(Parameters._fields, moves, kept, strict=True):
-        off = (move + 0.5 * gradient).abs()
-        worst = off.argmax()
-        # NaN is not close to anything.
-        if not bool((off < 1e-5).all()):
-            d = float(gradient.flatten()[worst])
-            return (
-                f"A number of {name} with the gradient {d:.3f} moves by"
-                f" {float(move.flatten()[worst]):.3f}. At the learning rate 0.5 it has to go"
-                f" {0.5 * abs(d):.3f} {'down' if d > 0 else 'up'}."
-            )
-    return ""
-
-
-def try_learning_rate(function: Part) -> str:
-    """Ask for the learning rate at the beginning, at the end and around half time."""
-    last = ALL_STEPS - 1
-    falls_once = is_close(function(HALF // 2), 0.01) and is_close(function(last), 0.01)
-    for step in (0, 1) if falls_once else (0, 1, HALF // 2):
-        if not is_close(given := function(step), 0.1):
-            lost = " Is there a `return`?" if given is None else ""
-            found = f"{given:.4g}" if isinstance(given, float) else repr(given)
-            if step and _falls_all_the_time(function):
-                lost = f" It falls all the time: it has to fall once, at step {HALF:,}."
-            return f"At step {step:,} it gives {found}; 0.1 is due.{lost}"
-    if is_close(function(last), 0.1):
-        if is_close(function(HALF), 0.01):
-            return f"It falls to 0.01 at step {HALF:,}, but at step {last:,} it is 0.1 again."
-        return f"It is still 0.1 at step {last:,}: it never falls."
-    low, high = 0, last  # at `low` it is 0.1 still, at `high` no longer
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if is_close(function(middle), 0.1) else (low, middle)
-    if high != HALF:
-        first = " (The first step has the number 0.)" if abs(high - HALF) == 1 else ""
-        return f"It falls at step {high:,}, and not at {HALF:,}.{first}"
-    for step in (HALF, HALF + 1, last):
-        if not is_close(function(step), 0.01):
-            return f"At step {step:,} it gives {function(step)!r}; 0.01 is due."
-    return ""
-
-
-def _falls_all_the_time(function: Part) -> bool:
-    """True if it is lower at each quarter of the first half of the training."""
-    rates = [function(HALF * quarter // 4) for quarter in range(5)]
-    return all(isinstance(rate, float) for rate in rates) and all(
-        later < rate for rate, later in pairwise(rates)
+    yield rule(
+        all(map(torch.equal, given, gradients)),
+        "It changes the gradients. Only the parameters are to change.",
     )
+    names = Parameters._fields
+    moved = [name for name, move in zip(names, moves, strict=True) if move.any()]
+    yield rule(
+        moved != [],
+        "No parameter has changed, so nothing would be learnt. The tensors themselves have to"
+        " change, in place. `p = p - ...` makes new ones and leaves the old as they are.",
+    )
+    yield rule(
+        len(moved) == len(names), f"Only {listed(moved)} changed, but all seven parameters have to."
+    )
+    yield Fact(
+        "",
+        {f"the step of {name}": move for name, move in zip(names, moves, strict=True)},
+        noise=NOISE,
+    )
+
+
+def learning_rate_facts(piece: Part) -> Iterator[Fact]:
+    """Ask for the learning rate at the beginning, at the end and around half time."""
+    steps = (0, 1, HALF // 10, HALF // 2, HALF - 1, HALF, HALF + 1, HALF * 3 // 2, ALL_STEPS - 1)
+    yield Fact("", {f"the learning rate of step {step:,}": piece(step) for step in steps})
+
+
+@dataclass(slots=True, eq=False)
+class Recorder:
+    """A backward pass that notes what it is asked. Its k-th gradients are k everywhere."""
+
+    run: Run
+    minibatches: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+    places: list[Tensor] = field(default_factory=list)
+    """One number of each parameter, at each call."""
+
+    def as_backward(self) -> Part:
+        """The recorder as the `backward` of a loop; an exception says that name of it."""
+
+        def backward(  # type: ignore[no-untyped-def]
+            Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2
+        ) -> tuple[Tensor, list[Tensor]]:
+            return self._note(Xb, Yb, [C, W1, b1, bngain, bnbias, W2, b2])
+
+        backward.__qualname__ = "backward"
+        return backward
+
+    def _note(
+        self, Xb: object, Yb: object, parameters: Sequence[object]
+    ) -> tuple[Tensor, list[Tensor]]:
+        are_own = all(
+            isinstance(given, Tensor) and torch.equal(given, own)
+            for given, own in zip(parameters, self.run.parameters, strict=True)
+        )
+        if not (isinstance(Xb, Tensor) and isinstance(Yb, Tensor) and are_own):
+            raise Misused(ARGUMENTS)
+        self.minibatches.append((Xb.clone(), Yb.clone()))
+        self.places.append(self.place())
+        number = len(self.minibatches)
+        if number > MOST_CALLS:
+            raise Endless
+        # No two losses are the same when rounded.
+        loss = torch.tensor(3.0 + number / 7)
+        return loss, [torch.full_like(own, float(number)) for own in self.run.parameters]
+
+    def place(self) -> Tensor:
+        """One number of each parameter, as they are now."""
+        return torch.stack([parameter.flatten()[0] for parameter in self.run.parameters])
+
+
+def loop_facts(piece: Part) -> Iterator[Fact]:
+    """Take six steps, half of them on either side of half time, then twenty with other seeds."""
+    steps = range(HALF - 3, HALF + 3)
+    run = begin_run(N_HIDDEN)
+    for number, parameter in enumerate(run.parameters):
+        parameter.fill_(number)
+    run.losses[:] = [0.0] * steps.start
+    rows = torch.arange(FEW)
+    X, Y = rows[:, None].expand(FEW, BLOCK_SIZE).clone(), rows % 27
+    recorder = Recorder(run)
+    piece(run, recorder.as_backward(), X, Y, steps.stop)
+    minibatches = [*recorder.minibatches]
+    kept: Any = run.losses
+    losses = kept[steps.start :] if isinstance(kept, list) else []
+    asked, noted = len(minibatches), len(losses)
+    stops = " Is it a `while`, and does no `return` end it?" if asked == noted == 1 else ""
+    yield rule(
+        asked == noted == len(steps),
+        f"It asks `backward` {asked} time{'s' * (asked != 1)} and notes {noted}"
+        f" loss{'es' * (noted != 1)} in `run.losses`, where {len(steps)} steps were to be done."
+        f" Each step needs new gradients and notes one loss.{stops}",
+    )
+    for Xb, Yb in minibatches:
+        shapes, due = (tuple(Xb.shape), tuple(Yb.shape)), ((BATCH, BLOCK_SIZE), (BATCH,))
+        yield rule(
+            shapes == due,
+            f"A minibatch has the shapes {shapes[0]} and {shapes[1]}, but they should be {due[0]}"
+            f" and {due[1]}.",
+        )
+        yield rule(
+            torch.equal(Xb[:, 0] % 27, Yb),
+            "`Xb` and `Yb` come from different rows. Draw one `ix` for both.",
+        )
+    yield rule(
+        any(not torch.equal(Xb, minibatches[0][0]) for Xb, _ in minibatches),
+        "Each step trains on the same minibatch. Draw a new one at every step.",
+    )
+    moves = torch.stack([*recorder.places, recorder.place()]).diff(dim=0)
+    at_step = [f"at step {step:,}" for step in steps]
+    yield Fact(
+        "",
+        {
+            f"what each parameter moves by {place}": move
+            for place, move in zip(at_step, moves, strict=True)
+        },
+        noise=NOISE,
+    )
+    yield rule(
+        not any(isinstance(loss, Tensor) for loss in losses),
+        "`run.losses` gets tensors. It is a list of plain numbers, and `.item()` turns a tensor"
+        " into one.",
+    )
+    noted_losses = zip(at_step, losses, strict=True)
+    yield Fact("", {f"the loss noted {place}": loss for place, loss in noted_losses})
+    piece(run, recorder.as_backward(), X, Y, steps.stop)
+    yield rule(
+        len(recorder.minibatches) == asked,
+        "Where all steps are done already, it takes one more, because the test comes too late."
+        " Ask before each step whether `run.step < until`.",
+    )
+    drawn, again, other = (_draw_rows(piece, X, Y, seed) for seed in (1, 1, 2))
+    yield rule(
+        torch.equal(drawn, again),
+        "Its minibatches are not drawn with `run.generator`, so a run that was stopped would not"
+        " go on as if it had not been.",
+    )
+    yield rule(
+        not torch.equal(drawn, other),
+        "Its minibatches do not depend on where `run.generator` stands. `begin_run` has seeded"
+        " it, once and for all, so do not seed it again.",
+    )
+    missing = sorted({*range(FEW)} - {*drawn.tolist()})
+    yield rule(
+        not missing,
+        f"Of {FEW} rows {len(missing)} were never drawn, the first of them row {[*missing, 0][0]}."
+        " Rows are counted from 0 to `len(X) - 1`, and `randint` leaves its upper limit out.",
+    )
+
+
+def _draw_rows(piece: Part, X: Tensor, Y: Tensor, seed: int) -> Tensor:
+    """The rows of twenty minibatches, one after the other."""
+    recorder = Recorder(begin_run(N_HIDDEN, seed=seed))
+    piece(recorder.run, recorder.as_backward(), X, Y, 20)
+    return torch.cat([Xb[:, 0] for Xb, _ in recorder.minibatches])
+
+
+STEP_TRIALS = {
+    "update": Trial(update, update_facts),
+    "learning_rate": Trial(learning_rate, learning_rate_facts),
+    "loop": Trial(train_steps, loop_facts),
+}

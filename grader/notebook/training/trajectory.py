@@ -17,6 +17,7 @@ from grader.execution.problems import describe_problem
 from grader.execution.runner import Runner, WorkerLost
 from grader.execution.values import new_key
 from grader.notebook.training.manual_step import PARAMETERS, training
+from grader.notebook.training.trial import is_same
 from grader.printable import counted, listed
 from grader.program.forward_program import ForwardProgram
 from grader.program.instances import Instance
@@ -168,6 +169,4 @@ def _is_close(trace: Tensor | None, step: int, reference: Tensor, largest: float
     dtype = reference.dtype
     if trace is None or trace.dtype != dtype or trace.shape[1:] != reference.shape:
         return False
-    allowed = max(TOLERANCE[dtype] * float(reference.abs().max()), NOISE[dtype] * largest)
-    # NaN is not close to anything.
-    return float((trace[step] - reference).abs().max()) <= allowed
+    return is_same(trace[step], reference, TOLERANCE[dtype], NOISE[dtype] * largest)

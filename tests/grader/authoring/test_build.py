@@ -130,6 +130,18 @@ def test_verify_notices_what_a_maintainer_might_forget() -> None:
     assert "notebooks/01_toy.ipynb is missing" in complaints()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("toy_course")
+def test_verify_notices_a_solution_that_fails_its_own_check() -> None:
+    build()
+    solution = Path("notebooks/solutions/01_toy.ipynb")
+    solved = nbformat.read(solution, as_version=4)
+    solved.cells[-1].outputs = [nbformat.v4.new_output("stream", text="100 steps | fail\n  why\n")]
+    nbformat.write(solved, solution)
+    said = f"{solution} does not pass its own check. It prints `100 steps | fail`."
+    assert complaints() == said
+
+
 def test_a_cell_that_depends_on_the_names_is_not_compared(toy_course: Path) -> None:
     solutions = Path("notebooks/solutions")
     solutions.mkdir()

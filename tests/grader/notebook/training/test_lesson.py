@@ -103,7 +103,8 @@ def test_a_wrong_answer_becomes_a_function_only_when_told_to(
     )
     backward = my_backward(anyway=True)
     assert backward is not None
-    assert capsys.readouterr().out == f"This function has a mistake in it: {named}.\n"
+    assert backward.__doc__ == f"This function has a mistake in it: {named}."
+    assert capsys.readouterr().out == f"{backward.__doc__}\n"
 
 
 def test_what_cannot_stand_in_a_function_is_said(

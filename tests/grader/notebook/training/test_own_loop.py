@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jupytext
@@ -14,13 +15,13 @@ from grader.authoring.source import role_of
 from grader.notebook.training import own_loop
 from grader.notebook.training.first_prints import SHOWN
 from grader.notebook.training.own_loop import TRIALS, check_own
+from grader.notebook.training.step_trials import Recorder
+from grader.notebook.training.trial import Fact, Part, Trial
 from makemore_data import begin_run
 from makemore_data.training.train import learning_rate, train_steps, update
-from tests.grader.notebook.training.conftest import HEADS, UPDATE, changed, function
+from tests.grader.notebook.training.conftest import HEADS, LOOP, UPDATE, changed, function
 
 SOURCE = PROJECT / "notebooks/source/04_manual_training.py"
-OWN = ("my_", "deep_backward")
-"""How the names of functions begin that `check_own` judges."""
 
 
 @pytest.mark.parametrize("part", HEADS)
@@ -31,18 +32,33 @@ def test_a_right_part_passes_and_is_used(part: str, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("part", HEADS)
-def test_the_courses_own_passes_its_trial(part: str) -> None:
-    own, trial = TRIALS[part]
-    assert trial(own) == ""
-
-
-@pytest.mark.parametrize("part", HEADS)
 def test_a_blank_is_to_do(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     blank = function(part, '"""What it does."""\n...  # your turn')
-    assert check_own(part, blank) is TRIALS[part][0]
+    assert check_own(part, blank) is TRIALS[part].own
     said = capsys.readouterr().out
     assert said.startswith("mine             | to do\n")
     assert "the course's own" in said
+
+
+def test_what_fails_in_the_checker_is_not_the_students_mistake(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def facts(piece: Part) -> Iterator[Fact]:
+        yield Fact("", dict[str, int]()["a mistake of ours"])
+
+    monkeypatch.setattr(own_loop, "TRIALS", {"update": Trial(update, facts)})
+    assert check_own("update", function("update", UPDATE)) is update
+    said = capsys.readouterr().out
+    assert said.startswith("mine             | not checked\n  This is not your mistake.")
+    assert "KeyError" in said
+
+
+def test_what_fails_in_a_recorder_is_not_the_students_mistake(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Recorder, "place", lambda self: torch.stack([]))
+    check_own("loop", function("loop", LOOP))
+    assert capsys.readouterr().out.startswith("mine             | not checked\n")
 
 
 def test_an_earlier_function_is_not_judged_for_a_cell_that_failed(
@@ -51,7 +67,7 @@ def test_an_earlier_function_is_not_judged_for_a_cell_that_failed(
     right = function("update", UPDATE)
     monkeypatch.setattr(own_loop, "has_failed", lambda name: name == "mine")
     assert check_own("update", right) is update
-    said = "mine             | fail\n  Its cell ended in an error: mend what stands below that cell"
+    said = "mine             | fail\n  Its cell ended in an error. Mend what stands below that cell"
     assert capsys.readouterr().out.startswith(said)
 
 
@@ -68,7 +84,7 @@ def test_nothing_and_nan_never_pass(part: str, capsys: pytest.CaptureFixture[str
         "raise SystemExit",
         "yield 1",
     ):
-        assert check_own(part, function(part, body)) is TRIALS[part][0], body
+        assert check_own(part, function(part, body)) is TRIALS[part].own, body
         assert "| fail\n  " in capsys.readouterr().out
 
 
@@ -127,15 +143,6 @@ def test_what_is_no_function_is_said(capsys: pytest.CaptureFixture[str]) -> None
     assert 'There is no part "updat" of the loop' in capsys.readouterr().out
 
 
-def test_a_blank_between_given_lines_is_to_do(capsys: pytest.CaptureFixture[str]) -> None:
-    line, blank = "dW3, db3 = h.T @ dhpreact2, dhpreact2.sum(0)", "dW3 = ...  # your turn\n"
-    check_own("deep_backward", function("deep_backward", changed("deep_backward", line, blank)))
-    assert capsys.readouterr().out.startswith("mine             | to do\n")
-    both = changed("deep_backward", line, f"{blank}{line} / n")
-    check_own("deep_backward", function("deep_backward", both))
-    assert capsys.readouterr().out.startswith("mine             | fail\n")
-
-
 def test_a_blank_that_was_left_in_place_does_not_count(capsys: pytest.CaptureFixture[str]) -> None:
     for body in ("...  # your turn\n" + UPDATE.strip(), UPDATE.strip() + "\n...  # your turn"):
         right = function("update", body)
@@ -149,7 +156,7 @@ def test_the_notebooks_own_solutions_pass_and_train_as_the_course_does() -> None
     scope: dict[str, Any] = {"torch": torch, "F": F, "check_own": check_own}
     for cell in cells:
         role = role_of(cell)
-        if role and role.kind == "try" and cell.source.split("def ")[-1].startswith(OWN):
+        if role and role.kind == "try" and cell.source.split("def ")[-1].startswith("my_"):
             exec(cell.source, scope)
         elif cell.cell_type == "code" and " = check_own(" in cell.source:
             line = next(line for line in cell.source.splitlines() if "check_own" in line)

@@ -352,12 +352,12 @@ def _compile_cell(cell: AnswerCell) -> dict[ast.stmt, tuple[CodeType, Nodes]] | 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            # One statement too many is enough to refuse the answer; compiling all of them takes seconds.
+            # One statement too many is enough to refuse the answer; to compile all takes seconds.
             for statement in ast.parse(cell.source).body[: MOST_STATEMENTS + 1]:
                 levels = _levels(statement)
                 if len(levels) >= DEEPEST:
                     return Raised(TOO_DEEP, Place(cell.grade_id, 1))
-                # The parser accepts code that the compiler refuses, such as `return` outside a function.
+                # The parser accepts what the compiler refuses, such as `return` outside a function.
                 code = compile_statement(statement, cell.grade_id)
                 compiled[statement] = code, tuple(itertools.chain.from_iterable(levels))
     except SyntaxError as error:

@@ -26,8 +26,8 @@ SAYS_ALL = (
     *("single memory location", "a bool tensor", "two bool", "to Python scalars", NO_POWER),
     *("'function'", "not function"),
 )
-"""Words of exceptions that already tell the mistake: an expanded tensor needs a clone, a mask is not
-a number, a power needs two stars, `math` takes no tensor, and a function has to be called."""
+"""Words of exceptions that already tell the mistake: an expanded tensor needs a clone, a mask is
+not a number, a power needs two stars, `math` takes no tensor, and a function has to be called."""
 
 OF_INDICES = (Kind.WRONG_INDEX, Kind.HARD_CODED_SIZE, Kind.PARTIAL_ROWS, Kind.ONLY_THIS_BATCH)
 """Mistakes that raise an exception at some sizes, and give a wrong value at others."""

@@ -36,8 +36,8 @@ SLOPES = ("ALONE", "NOSIGMOID", "NORELU", "SLOPE")
 """The words of the table for the slopes of steps, which follow the steps' names."""
 
 TINY, LARGEST = 1e-2, 1e9
-"""A number below the first only prevents a division by zero, and a backward pass has no number above
-the second."""
+"""A number below the first only prevents a division by zero, and a backward pass has no number
+above the second."""
 
 ANY = frozenset({"this", "that", "other", "another", "called", "target"})
 """The placeholders that any expression can fill."""

@@ -100,7 +100,7 @@ class Rule:
         return "name" if re.search(r" [*/+-] (?!SLOPE)[A-Z]{3,}$", self.new) else ""
 
     def stands(self, places: Set[str]) -> bool:
-        """True if the rule holds at one of these places. One without places excludes callees only."""
+        """True if the rule holds at one of these places; one without places excludes callees."""
         wanted = self.places - {TAUGHT}
         return not wanted.isdisjoint(places) if wanted else CALLEE not in places
 

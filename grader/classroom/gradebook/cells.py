@@ -85,7 +85,7 @@ def _criteria(among: pl.Expr) -> dict[str, pl.Expr]:
 def scored(
     files: pl.DataFrame, decided: pl.DataFrame, rubric: Rubric, attempts: Attempts
 ) -> pl.DataFrame:
-    """Add to each file what it `earns`, the share that is `kept`, its `role`, and `why` it counts."""
+    """Add to each file what it `earns`, what is `kept` of it, its `role`, and `why` it counts."""
     decided = decided.select(*CELL, "untouched", "extra", "wanted", "due")
     files = files.join(decided, on=CELL, how="left", maintain_order="left")
     extended = (col("moment") > col("due")).fill_null(False)

@@ -76,7 +76,7 @@ def environment() -> jinja2.Environment:
         "number_of": number_of,
         "page_name": page_name,
         "versions_text": versions_text,
-        # Most rows are the same for many students; rendering each again would take most of the time.
+        # Most rows are the same for many students, and making each anew would take most time.
         "gradient_row": lru_cache(maxsize=10_000)(parts.gradient),
     }
     return made

@@ -19,10 +19,10 @@ from grader.program.compare import describe_dtype, describe_shape
 if TYPE_CHECKING:
     from torch import Tensor
 
-_WIDTH = 6.8
+_WIDTH = 5.6
 _HEIGHTS = (0.6, 4.4)
 """Of the map, in inches: cells are square between the two."""
-_LETTERS_A_LINE = 84
+_LETTERS_A_LINE = 68
 _MOST_CROSSES = 60
 """More entries than this that are NaN or infinite are seen without a cross on each."""
 _RING = ("white", 5.0), ("black", 2.4)

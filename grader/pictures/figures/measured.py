@@ -79,7 +79,7 @@ def which_gradient(first: Tensor, second: Tensor) -> Picture:
         first: (examples, units), drawn as A.
         second: the same, drawn as B.
     """
-    figure, panels = new_axes(7.6, 2.6, columns=2)
+    figure, panels = new_axes(height=2.6, columns=2)
     for axes, gradient, letter in zip(panels, (first, second), "AB", strict=True):
         limit = gradient.abs().max().item()
         axes.imshow(gradient.numpy(), cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto")

@@ -47,7 +47,7 @@ def _row_labels(sheet: Sheet) -> None:
 
 def broadcast_and_sum() -> Picture:
     """A column that is copied and multiplied; backward, the product first, then the copies."""
-    sheet = new_sheet(15.6, 10.1, scale=0.45)
+    sheet = new_sheet(15.6, 10.1, scale=0.41)
     copies = [[f"$b_{i}$"] * 3 for i in (1, 2, 3)]
     products = [[f"$a_{{{i}{j}}} b_{i}$" for j in (1, 2, 3)] for i in (1, 2, 3)]
     sums = [[f"$g_{{{i}1}} + g_{{{i}2}} + g_{{{i}3}}$"] for i in (1, 2, 3)]

@@ -130,6 +130,8 @@ def rows_of_the_table(characters: Sequence[str], lookups: Tensor, gradients: Ten
     figure, (above, below) = new_axes(rows=2, height=3.8)
     above.bar(characters, lookups.tolist(), color=FORWARD)
     above.tick_params(labelbottom=False)
+    for axes in (above, below):
+        axes.grid(visible=False, axis="x")
     above.set_title("how often each row of C is looked up")
     below.bar(characters, gradients.tolist(), color=BACKWARD)
     below.set_title("length of its gradient")

@@ -33,7 +33,7 @@ HAIRLINE = "#8F949C"
 
 NONE = "none"
 FORK = GREEN
-FILLS = {colour: f"{colour}18" for colour in (FORWARD, BACKWARD, FORK, HAIRLINE)}
+FILLS = {colour: f"{colour}1e" for colour in (FORWARD, BACKWARD, FORK, HAIRLINE)}
 """What is drawn in a colour is filled with its pale tint, through which the page shows."""
 PLAIN_FILL = FILLS[HAIRLINE]
 PALER = {FORWARD: f"{FORWARD}70", BACKWARD: f"{BACKWARD}70"}

@@ -16,6 +16,7 @@ from grader.authoring.build import build, execute, verify
 from grader.authoring.course import OURS, Layout, read_notebook
 from grader.authoring.source import (
     HINTS_A_GRADIENT,
+    NoHints,
     SourceError,
     all_checked,
     checked_gradients,
@@ -55,8 +56,11 @@ def check_texts(exercise: Exercise, layout: Layout) -> Iterator[str]:
         yield from other_name
         return
     yield from (hints := list(_spoken(_check_hints(exercise, layout))))
-    if not hints:  # a source without all of its hints is no notebook
-        yield from _spoken(_check_source(exercise, layout))
+    try:
+        yield from _check_source(exercise, layout)
+    except UserError as error:
+        if not (hints and isinstance(error, NoHints)):  # that is said already
+            yield str(error)
 
 
 def build_and_check(layout: Layout, notebook: str, runner: Runner) -> list[str]:

@@ -59,6 +59,10 @@ class SourceError(UserError):
     """A source that cannot become a notebook; the message is a sentence for its author."""
 
 
+class NoHints(SourceError):
+    """A source that shows hints which `hints.toml` lacks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Role:
     """What a code cell is to the grader: an answer, its check, or a try that is not graded."""
@@ -290,9 +294,9 @@ def _hints_for(gradient: str, exercises: Sequence[str], hints: Hints) -> Sequenc
     ]
     if not found:
         tables = " or ".join(f"[{exercise}]" for exercise in exercises)
-        raise SourceError(f"{gradient} has no hints in {tables or 'any exercise'} of hints.toml.")
+        raise NoHints(f"{gradient} has no hints in {tables or 'any exercise'} of hints.toml.")
     if len(found[0]) != HINTS_A_GRADIENT or not all(hint.strip() for hint in found[0]):
-        raise SourceError(f"{gradient} needs {HINTS_A_GRADIENT} hints, none of them empty.")
+        raise NoHints(f"{gradient} needs {HINTS_A_GRADIENT} hints, none of them empty.")
     return found[0]
 
 

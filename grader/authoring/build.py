@@ -29,6 +29,8 @@ from grader.authoring.source import SourceError
 from grader.printable import listed
 from grader.program.course import SOLVED, built_in_course, read_solved
 from grader.reports import wording
+from grader.reports.course_boards import FILE as BOARDS
+from grader.reports.course_boards import boards_file
 from grader.submission.notebook_file import KEY
 from grader.submission.read import fingerprint, submission_in
 from grader.submission.which_course import VARIABLE as COURSE_VARIABLE
@@ -53,6 +55,8 @@ _WHERE_NAMES_ARE = re.compile(r"(?<=\s)/\S*/(?=names\.txt\b)")
 def build(names: Sequence[str] = (), layout: Layout = OURS) -> None:
     """Write the student's copy and the executed solution of the named sources, or of all.
 
+    The course's boards are drawn, too.
+
     Raises:
         SourceError: a source cannot become a notebook, or its solution cannot be published.
     """
@@ -66,27 +70,36 @@ def build(names: Sequence[str] = (), layout: Layout = OURS) -> None:
             "downloaded."
         )
     for name, notebook in notebooks.items():
-        write_both(name, notebook, layout)
-    kept = read_solved(layout.folder / SOLVED) if names else {}
-    fingerprints = kept | _fingerprints(notebooks, layout)
-    (layout.folder / SOLVED).write_text(json.dumps(fingerprints, indent=2) + "\n", encoding="utf-8")
+        _write_both(name, notebook, layout)
+    others = read_solved(layout.folder / SOLVED) if names else {}
+    for path, text in _files_beside(notebooks, layout, others).items():
+        path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _fingerprints(notebooks: Mapping[str, NotebookNode], layout: Layout) -> dict[str, str]:
-    """For each solved notebook what tells its answers from a student's."""
+def _files_beside(
+    notebooks: Mapping[str, NotebookNode], layout: Layout, others: Mapping[str, str]
+) -> dict[Path, str]:
+    """The texts of the files that a build puts into the course's folder.
+
+    These are what tells the answers of each solved notebook from a student's, and the boards.
+    `others` are the fingerprints of notebooks that are not built.
+    """
     course = layout.course or built_in_course()
-    read = {
-        name: submission_in(nbformat.writes(notebook).encode(), Path(name), course)
-        for name, notebook in notebooks.items()
+    solved = dict(others)
+    for name, notebook in notebooks.items():
+        submission = submission_in(nbformat.writes(notebook).encode(), Path(name), course)
+        solved[name] = fingerprint(submission.cells)
+    return {
+        layout.folder / SOLVED: json.dumps(solved, indent=2) + "\n",
+        layout.folder / BOARDS: boards_file(course),
     }
-    return {name: fingerprint(submission.cells) for name, submission in read.items()}
 
 
 def _asks_for_names(notebook: NotebookNode) -> bool:
     return any(cell.cell_type == "code" and "load_names" in cell.source for cell in notebook.cells)
 
 
-def write_both(name: str, notebook: NotebookNode, layout: Layout) -> None:
+def _write_both(name: str, notebook: NotebookNode, layout: Layout) -> None:
     """Write the student's copy and the executed solution of one notebook.
 
     Raises:
@@ -105,7 +118,10 @@ def mark_solved(notebook: NotebookNode) -> NotebookNode:
 
 
 def verify(layout: Layout = OURS) -> list[str]:
-    """Say where the committed notebooks are not what their sources make; outputs do not count."""
+    """Say where the committed notebooks and boards are not what their sources make.
+
+    Outputs do not count.
+    """
     notebooks, public = read_notebooks(layout=layout), layout.forward_texts()
     blanks = {name: make_blank(notebook, public) for name, notebook in notebooks.items()}
     complaints: list[str] = []
@@ -115,8 +131,9 @@ def verify(layout: Layout = OURS) -> list[str]:
         complaints.append(_difference(blank, blanks[name], source))
         complaints.append(_difference(solution, mark_solved(notebooks[name]), source))
         complaints += _unfit_outputs(blank, solution)
-    if _fingerprints(notebooks, layout) != read_solved(layout.folder / SOLVED):
-        complaints.append(f"{layout.folder / SOLVED} is out of date.")
+    for path, text in _files_beside(notebooks, layout, {}).items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            complaints.append(f"{path} is out of date.")
     return list(filter(None, complaints))
 
 

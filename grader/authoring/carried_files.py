@@ -43,14 +43,14 @@ def without_others(text: str, wanted: Collection[str]) -> str:
 
 
 def _as_toml(table: Mapping[str, object]) -> str:
-    return "".join(f"{json.dumps(key)} = {_as_value(value)}\n" for key, value in table.items())
+    return "".join(f"{json.dumps(key)} = {toml_value(value)}\n" for key, value in table.items())
 
 
-def _as_value(value: object) -> str:
+def toml_value(value: object) -> str:
     """A value on one line: TOML's texts, numbers and lists are JSON's."""
     if isinstance(value, dict):
-        items = (f"{json.dumps(key)} = {_as_value(each)}" for key, each in value.items())
+        items = (f"{json.dumps(key)} = {toml_value(each)}" for key, each in value.items())
         return f"{{ {', '.join(items)} }}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_as_value, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     return json.dumps(value, ensure_ascii=False)

@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from grader.answer.parse import AnswerCell, cells_of, prefix_of
 from grader.authoring.blank import split_answers
-from grader.authoring.build import execute, verify, write_both
+from grader.authoring.build import build, execute, verify
 from grader.authoring.course import OURS, Layout, read_notebook
 from grader.authoring.source import (
     HINTS_A_GRADIENT,
@@ -75,7 +75,7 @@ def build_and_check(layout: Layout, notebook: str, runner: Runner) -> list[str]:
 
 def _build(layout: Layout, notebook: str) -> Iterator[str]:
     """The notebooks are made, and the student's runs and says `to do` of every gradient."""
-    write_both(notebook, read_notebook(layout.sources / f"{notebook}.py", layout=layout), layout)
+    build([notebook], layout)
     path = layout.blanks / f"{notebook}.ipynb"
     try:
         cells = execute(nbformat.read(path, as_version=4)).cells

@@ -17,6 +17,7 @@ from nbformat import NotebookNode
 
 from grader.authoring.address import owner_and_name
 from grader.authoring.blank import first_told, make_blank, solution_statements, squeezed
+from grader.authoring.carried_files import toml_value
 from grader.authoring.course import BLANKS, read_notebooks, read_repository
 from grader.authoring.source import SourceError, colab_badge
 from grader.user_error import UserError
@@ -171,13 +172,10 @@ def student_pyproject(text: str, repository: str) -> str:
 
 
 def _toml(value: object) -> str:
-    """A string, list or table as TOML writes it."""
-    match value:
-        case list():
-            return "".join(["[\n", *(f"    {_toml(item)},\n" for item in value), "]"])
-        case dict():
-            return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }"
-    return json.dumps(value, ensure_ascii=False)
+    """A value as TOML writes it: lists of packages are long, and have a line for each."""
+    if isinstance(value, list):
+        return "".join(["[\n", *(f"    {toml_value(item)},\n" for item in value), "]"])
+    return toml_value(value)
 
 
 def student_environment(text: str, pyproject: str) -> str:

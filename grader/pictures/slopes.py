@@ -12,6 +12,7 @@ from grader.pictures.figures.sheet import (
     GREEN,
     HAIRLINE,
     INK,
+    PALER,
     Picture,
     new_axes,
     styled,
@@ -19,7 +20,7 @@ from grader.pictures.figures.sheet import (
 from grader.pictures.gradient_error import in_digits
 
 _LINES: dict[str, dict[str, Any]] = {
-    "yours": {"color": BACKWARD, "linewidth": 7},
+    "yours": {"color": PALER[BACKWARD], "linewidth": 7},
     "slope found": {"color": GREEN, "linewidth": 2.5, "marker": "o"},
     "autograd": {"color": INK, "linewidth": 2, "linestyle": (0, (1.2, 1.2))},
 }

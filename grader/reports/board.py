@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from grader.pictures.gradient_graph import drawn_graph
-from grader.pictures.graph_layout import LETTER, NODE_HEIGHT, lay_out, svg_head, svg_path
 from grader.reports import wording
 from grader.reports.templates import HERE, make_environment
 from grader.verdict import EARNS_POINTS, TO_MEND, Outcome
@@ -36,6 +34,10 @@ def draw_board(program: ForwardProgram, asked: Collection[str], columns: int | N
     Returns:
         SVG in pixels, a text for `mark_board`.
     """
+    # Not above: a course brings its boards along, drawn when it was built.
+    from grader.pictures.gradient_graph import drawn_graph
+    from grader.pictures.graph_layout import LETTER, NODE_HEIGHT, lay_out, svg_head, svg_path
+
     readers, labels = drawn_graph(program, asked)
     widths = {
         name: LETTER * len(label) + _BESIDE_NAME + (_BADGE if label in asked else 0)

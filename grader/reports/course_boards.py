@@ -1,8 +1,7 @@
 """The boards of a course's exercises, drawn before there are any verdicts."""
 
-# The process that keeps the books of a class does not import torch, as forward programs do. A
-# course may therefore have its boards in a file: for the built-in one,
-# `python -m grader.reports.course_boards` writes it, and a test compares it.
+# The process that keeps the books of a class does not import torch, as forward programs do. So a
+# course has its boards in a file, which is written when the course is built.
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from functools import cache
 
 from markupsafe import Markup
 
-from grader.program.course import Course, built_in_course
+from grader.program.course import Course
 from grader.reports.board import draw_board, in_groups, is_wide, mark_board
 from grader.verdict import Outcome, Report
 
@@ -36,7 +35,10 @@ def boards(report: Report, course: Course) -> list[Markup]:
 
 @cache
 def read_boards(course: Course) -> Mapping[str, str]:
-    """The board of each exercise, a text for `mark_board`: from the course's file, or drawn."""
+    """The board of each exercise, a text for `mark_board`.
+
+    A course that was not built, or not since it was changed, has its boards drawn here and now.
+    """
     path = course.folder / FILE
     if path.is_file():
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -59,8 +61,3 @@ def _draw(course: Course) -> dict[str, str]:
         each.prefix: draw_board(parse_program(each.forward), each.gradients)
         for each in load_exercises(course)
     }
-
-
-if __name__ == "__main__":
-    course = built_in_course()
-    (course.folder / FILE).write_text(boards_file(course), encoding="utf-8", newline="\n")

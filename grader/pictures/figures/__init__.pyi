@@ -6,7 +6,6 @@ from .batchnorm import (
     slopes_of_a_column,
     two_directions_removed,
 )
-from .circuit import batchnorm_in_stages
 from .leaks import beliefs, firing, lengths, squashing, two_losses
 from .measured import (
     boosts,
@@ -15,7 +14,7 @@ from .measured import (
     variance_estimates,
     which_gradient,
 )
-from .motion import gradient_runs_back
+from .moving import batchnorm_in_stages, gradient_runs_back
 from .routing import (
     broadcast_and_sum,
     lookups_and_repeats,

@@ -159,7 +159,7 @@ def slopes_of_a_column(slopes: Tensor) -> Picture:
     Args:
         slopes: (n, n), the outputs down.
     """
-    figure, panels = new_axes(7.6, 3.5, columns=2)
+    figure, panels = new_axes(6.0, 3.0, columns=2)
     for axes, values, title in zip(
         panels,
         (slopes, slopes - slopes.diag().diag()),

@@ -19,10 +19,12 @@ from grader.program.compare import describe_dtype, describe_shape
 if TYPE_CHECKING:
     from torch import Tensor
 
-_WIDTH = 6.8
+_WIDTH = 5.6
+_BESIDE = 0.7
+"""What the numbers at its left take of the width."""
 _HEIGHTS = (0.6, 4.4)
 """Of the map, in inches: cells are square between the two."""
-_LETTERS_A_LINE = 84
+_LETTERS_A_LINE = 68
 _MOST_CROSSES = 60
 """More entries than this that are NaN or infinite are seen without a cross on each."""
 _RING = ("white", 5.0), ("black", 2.4)
@@ -65,7 +67,7 @@ def draw_error(
     if labels is not None:
         details.append(f"Framed is the place in each row that {labels[0]} names.")
     lines = [title, *(fill(text, _LETTERS_A_LINE) for text in details)]
-    height = min(max(_WIDTH * rows / columns, _HEIGHTS[0]), _HEIGHTS[1])
+    height = min(max((_WIDTH - _BESIDE) * rows / columns, _HEIGHTS[0]), _HEIGHTS[1])
     # Of what is right every cell has one colour: a scale would show rounding as an error.
     has_scale = measured.worst is not None and not measured.is_right
     figure, (axes,) = new_axes(_WIDTH, height + 0.22 * len(lines) + (1.5 if has_scale else 0.8))

@@ -39,7 +39,7 @@ def two_losses(losses: Mapping[str, Sequence[float]]) -> Picture:
     ends = []
     # The second lies upon the first, which shows on both sides of it.
     for (name, values), (colour, width) in zip(
-        losses.items(), ((GREEN, 7), (INK, 1.5)), strict=True
+        losses.items(), ((f"{GREEN}90", 7), (INK, 1.5)), strict=True
     ):
         means = np.reshape(values[: len(values) // _STRETCH * _STRETCH], (-1, _STRETCH)).mean(1)
         steps = _STRETCH * np.arange(1, len(means) + 1)
@@ -63,7 +63,7 @@ def squashing() -> Picture:
         slopes.plot(x, slope, line, color=BACKWARD, label=name)
     values.set_title("the function")
     slopes.set_title("its slope: the gate")
-    slopes.legend()
+    values.legend(loc="upper left")
     return Picture(
         figure,
         "Left, tanh and the sigmoid, two S-shaped curves. Right their slopes, two bells: tanh's "

@@ -79,7 +79,7 @@ def which_gradient(first: Tensor, second: Tensor) -> Picture:
         first: (examples, units), drawn as A.
         second: the same, drawn as B.
     """
-    figure, panels = new_axes(7.6, 2.6, columns=2)
+    figure, panels = new_axes(height=2.6, columns=2)
     for axes, gradient, letter in zip(panels, (first, second), "AB", strict=True):
         limit = gradient.abs().max().item()
         axes.imshow(gradient.numpy(), cmap=SIGNED, vmin=-limit, vmax=limit, aspect="auto")
@@ -130,6 +130,8 @@ def rows_of_the_table(characters: Sequence[str], lookups: Tensor, gradients: Ten
     figure, (above, below) = new_axes(rows=2, height=3.8)
     above.bar(characters, lookups.tolist(), color=FORWARD)
     above.tick_params(labelbottom=False)
+    for axes in (above, below):
+        axes.grid(visible=False, axis="x")
     above.set_title("how often each row of C is looked up")
     below.bar(characters, gradients.tolist(), color=BACKWARD)
     below.set_title("length of its gradient")

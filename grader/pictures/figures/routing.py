@@ -47,7 +47,7 @@ def _row_labels(sheet: Sheet) -> None:
 
 def broadcast_and_sum() -> Picture:
     """A column that is copied and multiplied; backward, the product first, then the copies."""
-    sheet = new_sheet(15.6, 10.1, scale=0.45)
+    sheet = new_sheet(16.2, 10.1, scale=0.41)
     copies = [[f"$b_{i}$"] * 3 for i in (1, 2, 3)]
     products = [[f"$a_{{{i}{j}}} b_{i}$" for j in (1, 2, 3)] for i in (1, 2, 3)]
     sums = [[f"$g_{{{i}1}} + g_{{{i}2}} + g_{{{i}3}}$"] for i in (1, 2, 3)]
@@ -57,12 +57,12 @@ def broadcast_and_sum() -> Picture:
     sheet.arrow((3.4, 2.7), (6.2, 2.7), "each number is\ncopied 3 times")
     sheet.matrix(6.5, 1.2, copies, "the copies  (3, 3)")
     sheet.arrow((9.8, 2.7), (11.6, 2.7), "times $A$,\nplace\nby place")
-    sheet.matrix(11.9, 1.2, products, "$M$  (3, 3)", cell_width=1.15)
+    sheet.matrix(11.9, 1.2, products, "$M$  (3, 3)", cell_width=1.35)
     sheet.matrix(0.9, 6.0, sums, "gradient of $b$  (3, 1)", colour=BACKWARD, cell_width=3.4)
     sheet.arrow((6.2, 7.5), (4.6, 7.5), "the\ncopies\nadd up", colour=BACKWARD)
     sheet.matrix(6.5, 6.0, symbols("g", 3, 3), "one for each copy  (3, 3)", colour=BACKWARD)
     sheet.arrow((11.6, 7.5), (9.8, 7.5), "times $A$,\nplace\nby place", colour=BACKWARD)
-    sheet.matrix(11.9, 6.0, upstream, "what arrives  (3, 3)", colour=BACKWARD, cell_width=1.15)
+    sheet.matrix(11.9, 6.0, upstream, "what arrives  (3, 3)", colour=BACKWARD, cell_width=1.35)
     sheet.write((8.0, 9.55), r"$g_{ij} = a_{ij}\,\mathrm{d}m_{ij}$", BACKWARD, 12)
     return sheet.picture(
         "Forward: a column b1, b2, b3 is copied along the rows into a 3 by 3 grid, so each "

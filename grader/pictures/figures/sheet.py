@@ -17,25 +17,25 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from grader.pictures.front_end import image_element, is_live
 
-# Figures have no ground of their own. These colours are mid-tones, so that they can be read on a
-# white page (4.5 to 1) and on a dark one, where `front_end` brightens them (4.5 to 1 again).
+# Figures have no ground of their own, and a saved one may lack the light that `front_end` gives it
+# on a dark page. So these colours are mid-tones: as dark as words on white have to be (4.5 to 1),
+# but no darker, which is 4.2 to 1 on JupyterLab's dark ground. No colour has 4.5 to 1 on both.
 #
 # Blue and orange mean forward and backward everywhere, and have no other names. All are near Okabe
 # and Ito's, which stay apart for every common kind of colour blindness.
-FORWARD = "#0072B2"
-BACKWARD = "#C45100"
-GREEN = "#00805D"
-PINK = "#B5528E"
-PURPLE = "#8E56B0"
-INK = "#6C6D76"
-GREY = "#73757F"
+FORWARD = "#007CC1"
+BACKWARD = "#C85200"
+GREEN = "#008762"
+PINK = "#B7538F"
+PURPLE = "#995DBD"
+INK = GREY = "#75767F"
 HAIRLINE = "#8F949C"
 
 NONE = "none"
 FORK = GREEN
-PLAIN_FILL = f"{HAIRLINE}22"
-FILLS = {colour: f"{colour}26" for colour in (FORWARD, BACKWARD, FORK)} | {HAIRLINE: PLAIN_FILL}
+FILLS = {colour: f"{colour}1e" for colour in (FORWARD, BACKWARD, FORK, HAIRLINE)}
 """What is drawn in a colour is filled with its pale tint, through which the page shows."""
+PLAIN_FILL = FILLS[HAIRLINE]
 PALER = {FORWARD: f"{FORWARD}70", BACKWARD: f"{BACKWARD}70"}
 """The many beside the one that matters."""
 
@@ -63,7 +63,7 @@ PIXELS_PER_INCH = 96
 _COURSE_STYLE: dict[Any, Any] = {
     "figure.facecolor": NONE,
     "savefig.facecolor": NONE,
-    "figure.figsize": (6.8, 3.2),
+    "figure.figsize": (5.6, 2.9),
     "figure.dpi": 110,
     "axes.facecolor": NONE,
     "axes.edgecolor": HAIRLINE,
@@ -145,7 +145,7 @@ class Picture:
 
 @styled
 def new_axes(
-    width: float = 6.8,
+    width: float = 5.6,
     height: float = 2.9,
     *,
     columns: int = 1,
@@ -155,7 +155,7 @@ def new_axes(
     """An empty plot in the course's look, and its axes in reading order.
 
     Args:
-        width: in inches; the default is as wide as a notebook's column.
+        width: in inches; what is wider has small words on a telephone.
         height: in inches.
         columns: how many axes stand side by side.
         rows: how many stand one below the other.

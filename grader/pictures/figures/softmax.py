@@ -36,7 +36,7 @@ def softmax_ignores_a_shift() -> Picture:
     logits = np.array([1.0, 2.2, 0.2, -0.6])
     shift = logits.max()
     probabilities = np.exp(logits) / np.exp(logits).sum()
-    figure, (left, middle, right) = new_axes(6.5, 2.7, columns=3)
+    figure, (left, middle, right) = new_axes(height=2.7, columns=3)
     for axes, values, title, digits, limits in (
         (left, logits, "logits", 1, (-3.4, 2.8)),
         (middle, logits - shift, "the same, minus\ntheir maximum", 1, (-3.4, 2.8)),
@@ -139,7 +139,7 @@ def batch_of_gradients(gradient: Tensor, labels: Tensor, characters: Sequence[st
         labels: the right characters, int64 (n,).
         characters: the names of the columns.
     """
-    figure, (axes,) = new_axes(7.4, 6.6)
+    figure, (axes,) = new_axes(5.8, 5.6)
     image = axes.imshow(gradient.numpy(), cmap=SIGNED, vmin=-1, vmax=1, aspect="auto")
     for example, label in enumerate(labels.tolist()):
         axes.add_patch(Rectangle((label - 0.5, example - 0.5), 1, 1, fill=False, ec=INK, lw=1.2))
@@ -172,7 +172,7 @@ def one_row(
     figure, (above, below) = new_axes(height=5.2, rows=2, sharex=True, height_ratios=heights)
     places = range(len(characters))
     above.bar(characters, probabilities.numpy(), color=_stressed(FORWARD, label, places))
-    title = "the probabilities of one example (strong bar, bold letter: the right one)"
+    title = "the probabilities of one example (strong and bold: the right one)"
     above.set(title=title, ylim=(0, top))
     below.bar(characters, gradient.numpy(), color=_stressed(BACKWARD, label, places))
     below.set(title="n times its row of dlogits", ylim=(bottom, top))
@@ -226,7 +226,7 @@ def temperatures(
         characters: the names of all.
         several: the temperatures, each a column of its own.
     """
-    figure, axes = new_axes(7.2, 4.4, rows=2, columns=len(several), sharex=True, sharey="row")
+    figure, axes = new_axes(height=4.4, rows=2, columns=len(several), sharex=True, sharey="row")
     places, said = np.arange(len(characters)), list[str]()
     target = (places == label).astype(float)
     for above, below, T in zip(axes, axes[len(several) :], several, strict=False):

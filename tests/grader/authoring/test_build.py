@@ -121,6 +121,10 @@ def test_verify_notices_what_a_maintainer_might_forget() -> None:
     assert "is out of date" in complaints()
     edit("notebooks/source/01_toy.py", "# %%\n1 + 1\n\n# %%\ndef", "# %%\ndef")
 
+    edit("makemore_data/course/boards.json", ">dlogits<", ">dolder<")
+    assert complaints() == f"{Path('makemore_data/course/boards.json')} is out of date."
+    edit("makemore_data/course/boards.json", ">dolder<", ">dlogits<")
+
     edit("notebooks/solutions/01_toy.ipynb", '"execution_count": 2', '"execution_count": null')
     assert "has cells that were not run" in complaints()
 

@@ -9,7 +9,7 @@ from grader.pictures.figures.sheet import GREY, new_axes
 def test_a_plot_has_the_courses_look_in_any_style() -> None:
     with mpl.rc_context({"axes.facecolor": "red", "axes.grid": False, "xtick.color": "red"}):
         figure, (axes,) = new_axes(height=3.2)
-    assert tuple(figure.get_size_inches()) == (6.8, 3.2)
+    assert tuple(figure.get_size_inches()) == (5.6, 3.2)
     assert (
         to_rgba(figure.get_facecolor())[3] == to_rgba(axes.get_facecolor())[3] == 0
     )  # see-through

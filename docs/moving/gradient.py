@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import jinja2
 
 from grader.pictures.figures.sheet import BACKWARD, HAIRLINE
-from grader.pictures.front_end import DARK_STYLE
 from grader.pictures.gradient_graph import assign_layers, drawn_graph
 from grader.pictures.graph_layout import LETTER, NODE_HEIGHT, lay_out, svg_head, svg_path
 from grader.program.course import built_in_course
@@ -37,24 +34,6 @@ PAUSED = ":has([type=checkbox]:checked) svg * { animation-play-state: paused; }"
 """What a moving picture has beside it, and what this does, behind the picture's class."""
 
 
-@dataclass(frozen=True, slots=True)
-class MovingPicture:
-    """A picture that moves, with its words.
-
-    It can be paused, and stands still for a reader who asks for less motion. It is a part of a
-    page, for a picture in a file hears nothing of the page's buttons.
-    """
-
-    html: str
-    alt: str
-
-    def __repr__(self) -> str:
-        return f"<Moving picture: {self.alt}>"
-
-    def _repr_html_(self) -> str:
-        return f"{DARK_STYLE}{self.html}"
-
-
 _STYLE = (
     f"<style>.bpn-motion{PAUSED}"
     " .bpn-motion svg { display: block; max-width: 100%; height: auto; }"
@@ -64,20 +43,19 @@ _STYLE = (
 )
 
 
-@cache
-def gradient_runs_back() -> MovingPicture:
+def gradient_runs_back() -> str:
     """Notebook 1's network: a gradient runs from the loss back to every tensor."""
-    exercise = exercise_called(built_in_course(), "ex1")
-    program = parse_program(exercise.forward)
-    wide, narrow = (
-        draw_motion(program, exercise.gradients, columns)
-        for columns in (None, COLUMNS_ON_A_TELEPHONE)
-    )
-    html = (
+    wide, narrow = (draw_gradient(columns) for columns in (None, COLUMNS_ON_A_TELEPHONE))
+    return (
         f'{_STYLE}<div class="bpn-motion"><div class="wide">{wide}</div>'
         f'<div class="narrow">{narrow}</div>{PAUSE}</div>'
     )
-    return MovingPicture(html, in_words(program))
+
+
+def draw_gradient(columns: int | None) -> str:
+    """Notebook 1's network alone, as SVG."""
+    exercise = exercise_called(built_in_course(), "ex1")
+    return draw_motion(parse_program(exercise.forward), exercise.gradients, columns)
 
 
 def in_words(program: ForwardProgram) -> str:
@@ -105,7 +83,7 @@ def draw_motion(program: ForwardProgram, asked: Collection[str], columns: int | 
     layers = assign_layers(readers, widths, sum(widths.values()))
     tick = _WAVE_SECONDS / max(layers.values())
     spans = {edge: layers[edge[1]] - layers[edge[0]] for edge in layout.routes}
-    return TEMPLATES.get_template("motion.svg.jinja").render(
+    return TEMPLATES.get_template("gradient.svg.jinja").render(
         quiet=HAIRLINE,
         backward=BACKWARD,
         edge=_EDGE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from grader.pictures.figures.motion import PAUSE, PAUSED, TEMPLATES, MovingPicture
+from docs.moving.gradient import PAUSE, PAUSED, TEMPLATES
 from grader.pictures.figures.sheet import BACKWARD, FORWARD, HAIRLINE
 
 _ROWS = {"₁": 70, "₂": 150, "₃₂": 310}
@@ -41,11 +41,11 @@ _Arrow = tuple[_Line, _Line, int]
 """The line forward, the line backward, and the stage at which it runs backward."""
 
 
-def batchnorm_in_stages() -> MovingPicture:
+def batchnorm_in_stages() -> str:
     """One column of 32 numbers through batch normalisation and back, every arrow counted."""
     columns = [(f"{name}{row}", x, y) for name, x in _COLUMNS.items() for row, y in _ROWS.items()]
     nodes = [(*node, _STAGE_OF.get(_kind(node[0]), 0)) for node in (*columns, _MEAN, _VARIANCE)]
-    html = TEMPLATES.get_template("circuit.html.jinja").render(
+    return TEMPLATES.get_template("circuit.html.jinja").render(
         words=_WORDS,
         stages=_STAGES,
         nodes=nodes,
@@ -56,7 +56,6 @@ def batchnorm_in_stages() -> MovingPicture:
         paused=PAUSED,
         colours={"forward": FORWARD, "backward": BACKWARD, "quiet": HAIRLINE},
     )
-    return MovingPicture(html, _WORDS)
 
 
 def _kind(name: str) -> str:

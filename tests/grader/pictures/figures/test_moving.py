@@ -1,4 +1,4 @@
-"""The moving picture: what moves, what stands still, what is said."""
+"""The moving pictures: what moves, what stands still, what is said."""
 
 import re
 from xml.etree import ElementTree
@@ -7,9 +7,9 @@ import pytest
 
 from corpus.readers.lecture_course import ATOMIC
 from corpus.readers.places import PROJECT
-from docs.draw_board import MOVING, draw_moving
-from grader.pictures.figures.circuit import batchnorm_in_stages
-from grader.pictures.figures.motion import MovingPicture, draw_motion, gradient_runs_back
+from docs.draw_moving import moving_pictures
+from docs.moving.gradient import draw_gradient
+from grader.pictures.figures.moving import MovingPicture, batchnorm_in_stages, gradient_runs_back
 from grader.program.parse import parse_program
 
 PICTURES = (gradient_runs_back(), batchnorm_in_stages())
@@ -19,13 +19,13 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.mark.parametrize("columns", [None, 2])
 def test_every_version_shows_every_gradient(columns: int | None) -> None:
-    root = ElementTree.fromstring(draw_motion(PROGRAM, ATOMIC.gradients, columns))
+    root = ElementTree.fromstring(draw_gradient(columns))
     assert {text.text for text in root.iter(f"{SVG}text")} == {"loss", *ATOMIC.gradients}
     assert root.get("aria-label") == PICTURES[0].alt
 
 
 def test_gradients_light_up_from_the_loss_down() -> None:
-    svg = draw_motion(PROGRAM, ATOMIC.gradients, None)
+    svg = draw_gradient(None)
     lit = re.findall(r'--at:([\d.]+)s"><rect[^>]*/><text[^>]*>(\w+)<', svg)
     seconds = {name: float(at) for at, name in lit}
     assert seconds["loss"] == 0 == min(seconds.values())
@@ -57,12 +57,9 @@ def test_each_stage_brings_back_the_arrows_that_leave_its_node() -> None:
     assert html.count('type="radio"') == html.count("<p class=") == 5
 
 
-@pytest.mark.parametrize("name", MOVING)
-def test_the_files_of_the_first_page_are_these(
-    name: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """`python -m docs.draw_board` writes them."""
-    folder = tmp_path_factory.mktemp("moving")
-    draw_moving(folder)
-    assert (folder / name).read_text("utf-8") == (PROJECT / "docs" / name).read_text("utf-8")
-    assert name in (PROJECT / "docs/pages/index.md").read_text("utf-8")
+def test_the_files_are_what_is_drawn() -> None:
+    """`python -m docs.draw_moving` writes them."""
+    first_page = (PROJECT / "docs/pages/index.md").read_text("utf-8")
+    for path, text in moving_pictures():
+        assert path.read_text("utf-8") == text, path.name
+        assert path.suffix == ".html" or path.name in first_page

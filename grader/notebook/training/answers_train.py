@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from grader.notebook.lesson import told
-from grader.notebook.running_notebook import Lesson, NotInTheLesson, open_lesson
+from grader.notebook.running_notebook import NotInTheLesson, open_lesson
 from grader.notebook.training.first_prints import first_prints
+from grader.notebook.training.manual_step import Unfinished, write_backward
 from grader.printable import listed
-from grader.program.parse import body_source
 from grader.verdict import Outcome
 from grader.worker.engine import one_thread
 from makemore_data.interruption import stop_button
-from makemore_data.model.parameters import Parameters
 from makemore_data.training.train import Backward, Run, begin_run, train_steps
 
 MOST_NAMED = 4
@@ -29,7 +26,7 @@ STEPS = "BACKPROP_NINJA_STEPS"
 """The environment variable by which those who only test the notebooks train for fewer steps."""
 
 
-@told(NotInTheLesson)
+@told(NotInTheLesson, Unfinished)
 def train_with_my_answers(X: Tensor, Y: Tensor, seconds: float) -> Run | None:
     """Train a new network with your answer cells of notebook 1, once all of them pass.
 
@@ -52,7 +49,7 @@ def train_with_my_answers(X: Tensor, Y: Tensor, seconds: float) -> Run | None:
     sizes = lesson.exercise.sizes
     run = begin_run(sizes["n_hidden"], sizes["block_size"])
     print(f"Training for {seconds:.0f} seconds ...", flush=True)
-    backward = first_prints(_as_function(lesson), "Your answer")
+    backward = first_prints(write_backward(lesson.exercise, lesson.cells), "Your answer")
     _train(run, backward, X, Y, seconds)
     return run
 
@@ -64,18 +61,3 @@ def _train(run: Run, backward: Backward, X: Tensor, Y: Tensor, seconds: float) -
     with one_thread(), stop_button() as pressed:
         while not run.losses or (run.step < most and time.monotonic() < end and not pressed()):
             train_steps(run, backward, X, Y, run.step + 1)
-
-
-def _as_function(lesson: Lesson) -> Backward:
-    """The forward pass and the answer cells, run one after the other at each call."""
-    sources = [body_source(lesson.exercise.forward), *(cell.source for cell in lesson.cells)]
-    code = compile("\n".join(sources), "<your answer cells>", "exec")
-    given = {"torch": torch, "F": F, **lesson.exercise.sizes}
-
-    def backward(Xb: Tensor, Yb: Tensor, *parameters: Tensor) -> tuple[Tensor, Sequence[Tensor]]:
-        values = dict(zip(Parameters._fields, parameters, strict=True))
-        names = {**given, "Xb": Xb, "Yb": Yb, **values}
-        exec(code, names)
-        return names["loss"], [names[f"d{name}"] for name in Parameters._fields]
-
-    return backward

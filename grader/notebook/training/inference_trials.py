@@ -1,4 +1,4 @@
-"""What calibration, logits, the mean loss and the sampling of names are seen to do."""
+"""The trials of calibration, logits, mean loss and the sampling of names."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def calibrate_facts(piece: Part) -> Iterator[Fact]:
         isinstance(returned, tuple | list) and len(returned) == 2,
         f"It returns {kind_of(returned)}, but it should return two tensors, mean and variance.",
     )
-    yield Fact("", dict(zip(("the mean", "the variance"), returned, strict=True)))
+    yield Fact(dict(zip(("the mean", "the variance"), returned, strict=True)))
 
 
 def logits_facts(piece: Part) -> Iterator[Fact]:
@@ -78,7 +78,7 @@ def logits_facts(piece: Part) -> Iterator[Fact]:
     before = _copies(given)
     logits = piece(parameters, mean, variance, X)
     yield from _unchanged(before, given)
-    yield Fact("the tensor of logits", logits)
+    yield Fact({"the tensor of logits": logits})
     watched = Parameters(*(parameter.requires_grad_() for parameter in parameters))
     yield rule(
         not piece(watched, mean, variance, X).requires_grad,
@@ -104,7 +104,7 @@ def mean_loss_facts(piece: Part) -> Iterator[Fact]:
             isinstance(loss, int | float) and not isinstance(loss, bool),
             f"It returns {kind_of(loss)}, but it should return a plain number.{hint}",
         )
-        yield Fact(f"the loss of {windows:,} windows", loss)
+        yield Fact({f"the loss of {windows:,} windows": loss})
 
 
 LONG_NAME = 60
@@ -126,7 +126,7 @@ def sample_name_facts(piece: Part) -> Iterator[Fact]:
         name = piece(_predict_in_turn(script, windows), itos, size, _generator(2))
         yield from _window_facts(windows, script, size)
         drawn = "".join(itos[index] for index in [*script, 0])
-        yield Fact(f"the name, where {drawn} is drawn,", name)
+        yield Fact({f"the name, where {drawn} is drawn,": name})
 
     def predict(window: Any) -> Tensor:
         """After the dot comes an a, or now and then a b, and then the end."""
@@ -176,7 +176,7 @@ def _window_facts(
             f"Call {wrong + 1} of `predict` gets the window {windows[wrong]}, but it should get"
             f" {due[wrong]}{after}. (`block_size` is {size} here.)"
         )
-    yield Fact("", [*windows], sentence)
+    yield Fact({"the windows": [*windows]}, sentence)
 
 
 def _predict_in_turn(script: Sequence[int], windows: list[list[int]]) -> Part:

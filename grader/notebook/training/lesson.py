@@ -34,7 +34,7 @@ def check_training() -> None:
     if answer.broken:
         print(f"training        | error\n  {next(iter(answer.broken.values())).message}")
         return
-    if missing := missing_gradients(answer):
+    if missing := missing_gradients(lesson.exercise, answer):
         print(f"training        | to do: {', '.join(missing)}")
         return
     verdicts = lesson.verdicts().values()
@@ -66,7 +66,8 @@ def my_backward(anyway: bool = False) -> Backward | None:
         sentence printed, while some gradient is still to do, or wrong.
     """
     lesson = open_lesson(training().prefix)
-    backward = first_prints(write_backward(lesson.cells, lesson.namespace), "Your answer")
+    backward = write_backward(lesson.exercise, lesson.cells, lesson.namespace)
+    backward = first_prints(backward, "Your answer")
     wrong = wording.wrong(list(lesson.verdicts().values()))
     if not wrong:
         return backward

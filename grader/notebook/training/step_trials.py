@@ -1,4 +1,4 @@
-"""What a step, its learning rate and the loop around them are seen to do."""
+"""The trials of the update, the learning rate and the training loop."""
 
 from __future__ import annotations
 
@@ -68,7 +68,6 @@ def update_facts(piece: Part) -> Iterator[Fact]:
         len(moved) == len(names), f"Only {listed(moved)} changed, but all seven parameters have to."
     )
     yield Fact(
-        "",
         {f"the step of {name}": move for name, move in zip(names, moves, strict=True)},
         noise=NOISE,
     )
@@ -77,7 +76,7 @@ def update_facts(piece: Part) -> Iterator[Fact]:
 def learning_rate_facts(piece: Part) -> Iterator[Fact]:
     """Ask for the learning rate at the beginning, at the end and around half time."""
     steps = (0, 1, HALF // 10, HALF // 2, HALF - 1, HALF, HALF + 1, HALF * 3 // 2, ALL_STEPS - 1)
-    yield Fact("", {f"the learning rate of step {step:,}": piece(step) for step in steps})
+    yield Fact({f"the learning rate of step {step:,}": piece(step) for step in steps})
 
 
 @dataclass(slots=True, eq=False)
@@ -134,7 +133,7 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     X, Y = rows[:, None].expand(FEW, BLOCK_SIZE).clone(), rows % 27
     recorder = Recorder(run)
     piece(run, recorder.as_backward(), X, Y, steps.stop)
-    minibatches = [*recorder.minibatches]
+    minibatches = recorder.minibatches
     kept: Any = run.losses
     losses = kept[steps.start :] if isinstance(kept, list) else []
     asked, noted = len(minibatches), len(losses)
@@ -163,7 +162,6 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     moves = torch.stack([*recorder.places, recorder.place()]).diff(dim=0)
     at_step = [f"at step {step:,}" for step in steps]
     yield Fact(
-        "",
         {
             f"what each parameter moves by {place}": move
             for place, move in zip(at_step, moves, strict=True)
@@ -176,13 +174,7 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
         " into one.",
     )
     noted_losses = zip(at_step, losses, strict=True)
-    yield Fact("", {f"the loss noted {place}": loss for place, loss in noted_losses})
-    piece(run, recorder.as_backward(), X, Y, steps.stop)
-    yield rule(
-        len(recorder.minibatches) == asked,
-        "Where all steps are done already, it takes one more, because the test comes too late."
-        " Ask before each step whether `run.step < until`.",
-    )
+    yield Fact({f"the loss noted {place}": loss for place, loss in noted_losses})
     drawn, again, other = (_draw_rows(piece, X, Y, seed) for seed in (1, 1, 2))
     yield rule(
         torch.equal(drawn, again),

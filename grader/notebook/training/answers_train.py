@@ -1,4 +1,4 @@
-"""What notebook 1's last cell calls: a network trained by the answers as they stand."""
+"""Train a network with the answers of notebook 1, as its last cell does."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from grader.worker.engine import one_thread
 from makemore_data.interruption import stop_button
 from makemore_data.training.train import Backward, Run, begin_run, train_steps
 
-MOST_NAMED = 4
-"""More gradients than this that are still to do are counted, not named."""
+MOST_NAMED = 3
+"""If more gradients than this do not pass, the others are counted, not named."""
 
 STEPS = "BACKPROP_NINJA_STEPS"
-"""The environment variable by which those who only test the notebooks train for fewer steps."""
+"""The environment variable that shortens the training when a notebook is only tested."""
 
 
 @told(NotInTheLesson, Unfinished)
@@ -36,27 +36,26 @@ def train_with_my_answers(X: Tensor, Y: Tensor, seconds: float) -> Run | None:
         seconds: for how long; the stop button ends it earlier.
 
     Returns:
-        The run as far as it came, or None, with a sentence printed, while a gradient does not
-        pass.
+        The run as far as it came. As long as a gradient does not pass it returns None, and
+        prints which.
     """
     lesson = open_lesson("ex1")
     verdicts = lesson.verdicts().values()
-    # A gradient that was handed a wrong one waits for that one itself.
+    # A carried gradient is right by itself, and the wrong one before it is among the others.
     if waits := [v.name for v in verdicts if v.outcome not in (Outcome.PASS, Outcome.CARRIED)]:
-        named = waits if len(waits) <= MOST_NAMED else [*waits[:2], f"{len(waits) - 2} more"]
-        print(f"to do: the training waits for {listed(named)}")
+        print(f"to do: the training waits for {listed(waits, most=MOST_NAMED)}")
         return None
+    backward = first_prints(write_backward(lesson.exercise, lesson.cells), "Your answer")
     sizes = lesson.exercise.sizes
     run = begin_run(sizes["n_hidden"], sizes["block_size"])
     print(f"Training for {seconds:.0f} seconds ...", flush=True)
-    backward = first_prints(write_backward(lesson.exercise, lesson.cells), "Your answer")
     _train(run, backward, X, Y, seconds)
     return run
 
 
 @torch.no_grad()
 def _train(run: Run, backward: Backward, X: Tensor, Y: Tensor, seconds: float) -> None:
-    """Take as many steps as there is time for, one at least."""
+    """Take as many steps as there is time for, and at least one."""
     end, most = time.monotonic() + seconds, int(os.environ.get(STEPS, sys.maxsize))
     with one_thread(), stop_button() as pressed:
         while not run.losses or (run.step < most and time.monotonic() < end and not pressed()):

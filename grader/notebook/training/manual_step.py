@@ -1,4 +1,4 @@
-"""A student's backward pass as a function: from the cells of a notebook to one training step."""
+"""Make a function of the answer cells that hold a student's backward pass."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def training() -> Exercise:
 
 
 class Unfinished(Exception):
-    """The answer is not a whole backward pass yet; the message is a sentence."""
+    """The answer is not a complete backward pass yet. The message tells the student why."""
 
 
 def write_backward(
@@ -104,5 +104,5 @@ def missing_gradients(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
 
 
 def _without_marks(source: str) -> str:
-    """A cell without the lines that only the grader and the builder read."""
+    """Remove from a cell the lines that only the grader and the builder read."""
     return "\n".join(line for line in source.splitlines() if not _MARK.fullmatch(line.strip()))

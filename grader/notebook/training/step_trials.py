@@ -123,7 +123,7 @@ class Recorder:
 
 
 def loop_facts(piece: Part) -> Iterator[Fact]:
-    """Take three steps before the learning rate falls and three after, then twenty with new seeds."""
+    """Take three steps before the learning rate falls and three after; then twenty, twice."""
     steps = range(HALF - 3, HALF + 3)
     run = begin_run(N_HIDDEN)
     for number, parameter in enumerate(run.parameters):

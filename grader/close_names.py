@@ -1,4 +1,4 @@
-"""Names that nothing has bound: which others may have been meant."""
+"""Undefined names: find the names that a student may have meant."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from grader.printable import listed
 MOST = 3
 
 SLIP = 0.7
-"""How alike, as difflib counts, a slip of the pen is: `bnvar_inv` is none of `bngain`, at 0.67."""
+"""How similar a slip of the pen is at least, as difflib counts. At 0.67, `bnvar_inv` is not one of
+`bngain`."""
 
 UNDEFINED = re.compile(r"name '(\w+)' is not defined")
-"""What Python says of a name that nothing has bound."""
+"""Python's message about an undefined name."""
 
 
 def nearest(name: str, known: Iterable[str], at_least: float = 0.6) -> list[str]:
     """Up to three of `known` that look like `name`, the likeliest first.
 
-    `at_least` is how alike they are, as difflib counts, from 0 to 1.
+    `at_least` is the least similarity, as difflib counts it, from 0 to 1.
 
     >>> nearest("counts", ["dcounts", "dh", "dcounts_sum"])
     ['dcounts', 'dcounts_sum']
@@ -30,13 +31,13 @@ def nearest(name: str, known: Iterable[str], at_least: float = 0.6) -> list[str]
         folded.setdefault(candidate.lower(), []).append(candidate)
     wanted = name.strip().lower()
     alike = difflib.get_close_matches(wanted, folded, n=MOST, cutoff=at_least)
-    # A letter is half of a name this short.
+    # In a name this short, a single letter is half of it.
     alike += [c for c in folded if wanted and c == f"d{wanted}" and c not in alike]
     return [candidate for match in alike for candidate in folded[match]][:MOST]
 
 
 def did_you_mean(names: Iterable[str], known: Collection[str], at_least: float = 0.6) -> str:
-    """What to ask of names that are none of `known`, if some look like one; else "".
+    """The question about names that are not `known`, if some look like a known one; else "".
 
     >>> did_you_mean(["dlogit"], ["dlogits", "dh"])
     'did you mean dlogits?'

@@ -10,10 +10,11 @@ _COMMAND = re.compile(r"(?:\A|(?<=[\r\n]))\s*:(?=:)|##(?=\[)")
 
 
 def printable(text: str) -> str:
-    r"""A student's text on one line, with everything that is not meant to be seen spelled out.
+    r"""A student's text on one line, with every invisible character spelled out.
 
-    File names, error messages and code come from students: an escape sequence in them could
-    recolour a terminal, a bidirectional mark turn a line round, a lone surrogate break the output.
+    File names, error messages and code come from students. An escape sequence in them could change
+    a terminal's colours, a bidirectional mark could reverse a line, and a lone surrogate could
+    break the output.
 
     >>> printable("a\nb \x1b[32mpass")
     'a b \\x1b[32mpass'
@@ -22,10 +23,10 @@ def printable(text: str) -> str:
 
 
 def without_commands(text: str) -> str:
-    """Whole lines of output, of which none is a command to a workflow of GitHub.
+    """Whole lines of output, none of which is a command to a GitHub workflow.
 
-    GitHub obeys a line that begins with two colons, or has `##[` anywhere. A student's words could
-    be either, wherever a line is broken: a space is put between.
+    GitHub obeys a line that begins with two colons, or that contains `##[`. A student's words could
+    be either, depending on where a line is broken, so a space is put in between.
 
     >>> without_commands("x[::2] is\\n  ::notice::points ##[error]")
     'x[::2] is\\n  : :notice::points ## [error]'
@@ -34,7 +35,7 @@ def without_commands(text: str) -> str:
 
 
 def visible(line: str) -> str:
-    """A line of code as `printable` would show it, its spaces kept."""
+    """A line of code as `printable` would show it, but with its spaces."""
     return line if line.isprintable() else "".join(map(_show, line))
 
 
@@ -47,7 +48,7 @@ def _show(character: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Somebody else's words as a sentence: they may end in a question mark, or in a colon.
+    """Turn somebody else's words, which may end in a question mark or a colon, into a sentence.
 
     >>> sentence("invalid syntax. Maybe you meant '=='?")
     "invalid syntax. Maybe you meant '=='?"
@@ -65,7 +66,7 @@ def counted(number: float, noun: str) -> str:
 
 
 def listed(names: Iterable[str], last: str = "and", most: int | None = None) -> str:
-    """The names as a sentence has them; of more than `most` the others are counted.
+    """List the names for a sentence; if there are more than `most`, count the others.
 
     >>> listed(["a", "b", "c"], "or")
     'a, b or c'
@@ -79,7 +80,7 @@ def listed(names: Iterable[str], last: str = "and", most: int | None = None) -> 
 
 
 def there_are(names: Iterable[str]) -> str:
-    """What there is, as a sentence says it behind its semicolon.
+    """Say what there is, for the end of a sentence.
 
     >>> there_are(["a"]), there_are(["a", "b"])
     ('there is a', 'there are a and b')

@@ -1,4 +1,4 @@
-"""The result types: one gradient judged, a notebook's report."""
+"""The result types: the verdict on a gradient, and a notebook's report."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from pathlib import Path
 from typing import Literal
 
 FORMAT_VERSION = 1
-"""Version of the JSON that `grader check --json` prints."""
+"""The version of the JSON that `grader check --json` prints."""
 
 
 class Outcome(StrEnum):
-    """What can be said of one gradient; the table in the design says when each is said."""
+    """The possible verdicts on a gradient. The table in the design says when each is given."""
 
     PASS = "pass"
     """right"""
     CARRIED = "carried"
-    """this line is right, but it was handed a wrong gradient from above"""
+    """this line is right, but its upstream gradient is wrong"""
     FAIL = "fail"
     """this line is wrong"""
     TODO = "todo"
     """still `...`"""
     ERROR = "error"
-    """it raised, or gave NaN, or took too long; the line is named"""
+    """this line raised an exception, gave NaN or took too long"""
     REFUSED = "refused"
     """autograd was used"""
 
 
 class Check(StrEnum):
-    """What one of the two checks of a gradient found."""
+    """The result of one of the two checks of a gradient."""
 
     RIGHT = "right"
     WRONG = "wrong"
     NOT_RUN = "not run"
-    """There was no value to compare: to do, raised, NaN, too slow."""
+    """There was no value to compare: the line is to do, raised, gave NaN or was too slow."""
 
 
 EARNS_POINTS = frozenset({Outcome.PASS, Outcome.CARRIED})
-"""`carried` earns full points: an error is paid for once, where it was made."""
+"""`carried` earns full points, because a mistake is paid for only once, where it was made."""
 
 AT_FAULT = frozenset({Outcome.FAIL, Outcome.ERROR})
-"""Here a mistake was made, and a reason is looked for."""
+"""The outcomes of a mistake, for which a reason is looked for."""
 
 TO_MEND = AT_FAULT | {Outcome.REFUSED}
 """The outcomes that ask the student to mend something."""
@@ -52,7 +52,7 @@ TO_MEND = AT_FAULT | {Outcome.REFUSED}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands: an answer cell and a line in it, counted from 1."""
+    """A place: an answer cell, and a line in it, counted from 1."""
 
     cell: str
     line: int
@@ -72,24 +72,24 @@ Code = (
     | Literal["helper", "not-returned", "from-outside", "summed-by-pytorch"]
     | Literal["returned-nothing", "not-its-gradient"]
 )
-"""What can be said of a gradient beside its outcome; `reports/reasons.toml` has the words."""
+"""What can be said about a gradient besides its outcome; `reports/reasons.toml` has the words."""
 
 RAISED: frozenset[Code] = frozenset({"raised", "raised-in-line", "raised-in-cell"})
-"""An exception: of the verdict's line, or of another."""
+"""The codes for an exception in the verdict's line or in another."""
 
 GUESSES: frozenset[Code] = frozenset({"meant", "unbound"})
-"""Words on a name that nothing has bound: no more once it is found out."""
+"""The codes for guesses at an undefined name, which are dropped once the mistake is known."""
 
 Argument = str | tuple[str, ...]
-"""A name, a number, or somebody else's words; or several of them."""
+"""A name, a number or somebody else's words, or several of them."""
 
 LONGEST_SENTENCE = 1_000
-"""Characters of a sentence, or of what a student's code puts into one."""
+"""The most characters of a sentence, or of what a student's code puts into one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What is said of a gradient, as data: a code, and by name what its sentence speaks of."""
+    """A reason as data: a code, and the arguments of its sentence, by name."""
 
     code: Code
     arguments: tuple[tuple[str, Argument], ...] = ()
@@ -104,7 +104,7 @@ def because(code: Code, **arguments: Argument) -> Reason:
 
 
 def two_digits(maxdiff: float) -> str:
-    """A difference in two digits, as nobody reads more: `2.8e-17`, `0.0035`, `0.0`."""
+    """A difference with two digits, since readers need no more: `2.8e-17`, `0.0035`, `0.0`."""
     if maxdiff == 0:
         return "0.0"
     return f"{maxdiff:.1e}" if maxdiff < 1e-3 else f"{maxdiff:.2g}"
@@ -112,10 +112,10 @@ def two_digits(maxdiff: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A gradient compared with a reference, as the lecture's line shows it.
+    """The comparison of a gradient with a reference, as the lecture's line shows it.
 
-    `exact`, `approximate` and `maxdiff` are None where there is nothing to compare (`problem`
-    says why); `shape` is None where the student's value is not a tensor. `maxdiff` is in the
+    `exact`, `approximate` and `maxdiff` are None if there is nothing to compare (`problem` says
+    why), and `shape` is None if the student's value is not a tensor. `maxdiff` is in the
     units of the gradient (nats per unit of the tensor), `relative` in those of the reference's
     largest value.
     """
@@ -131,7 +131,7 @@ class Comparison:
 
     @property
     def numbers(self) -> str:
-        """What the lecture's line says behind the name; "" where there is nothing to compare."""
+        """The part of the lecture's line after the name; "" if there is nothing to compare."""
         if self.exact is None:
             return ""
         maxdiff = "-" if self.maxdiff is None else two_digits(self.maxdiff)
@@ -145,7 +145,7 @@ class Comparison:
         return f"{self.name:15s} | {self.numbers or self.problem}"
 
     def _ipython_display_(self) -> None:
-        """Show nothing below a cell that ends in `cmp(...)`: the line has been printed."""
+        """Show nothing below a cell that ends in `cmp(...)`, because the line was printed."""
 
     def __str__(self) -> str:
         if self.exact is None or not self.problem:
@@ -155,9 +155,9 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One likely reason why a gradient is wrong: its kind, what was seen, a hint.
+    """One likely reason why a gradient is wrong: its kind, a message and a hint.
 
-    `tells` is what the message speaks of that is said elsewhere too: "shape", or gradients.
+    `tells` is what the message mentions although it is said elsewhere too: "shape", or gradients.
     """
 
     kind: str
@@ -168,7 +168,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """Something a human should see, whatever the points are."""
+    """Something that a human should see, whatever the points are."""
 
     kind: str
     message: str
@@ -176,16 +176,17 @@ class Flag:
 
 
 HAPPENED = frozenset({"time-limit", "memory-limit", "ended-process", "denied"})
-"""Kinds of flags that say how a statement ended: its author should know, points or not."""
+"""The kinds of flags that say how a statement ended, which its author should know in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrongValue:
-    """What is kept of a wrong value when a class is graded.
+    """What to keep of a wrong value when a class is graded.
 
     Two students with the same `digest` of a gradient have the same wrong value, whatever their
-    code looks like: "value:" and some digits for numbers of the right shape; else what is wrong
-    with it as a whole ("nan", "missing", "shape:27x32", "type:list", "dtype:int64"); "" if unknown.
+    code looks like. It is "value:" and some digits for numbers of the right shape. Otherwise it
+    says what is wrong with the value as a whole ("nan", "missing", "shape:27x32", "type:list",
+    "dtype:int64"), and it is "" if this is unknown.
     `map` is where it is wrong on the lecture's batch, by `unpack_map`; "" if there is no map.
     """
 

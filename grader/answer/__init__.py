@@ -1,1 +1,1 @@
-"""A student's code, read: its statements, and what each of them depends on."""
+"""Reads a student's code: its statements, and what each of them depends on."""

@@ -1,4 +1,4 @@
-"""Where a cell assigns gradients, as far as can be seen without running it."""
+"""Where a cell assigns gradients, as far as its text shows it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ def has_only_blanks(source: str) -> bool:
 
 @lru_cache(maxsize=256)
 def first_assignments(source: str, names: tuple[str, ...]) -> Mapping[str, int]:
-    """For each of `names` that the cell itself assigns or changes: its first such line.
+    """Find, for each of `names` that the cell assigns or changes, the first line that does so.
 
-    Function bodies are scopes of their own and do not count.
-
-    A notebook asks it of the same cells again at every check.
+    Function bodies are scopes of their own and do not count. Results are cached, because a
+    notebook asks about the same cells at every check.
 
     >>> first_assignments("x = 1\\ndlogits, dh = a, b", ("dh", "dC"))
     {'dh': 2}
@@ -44,7 +43,7 @@ def first_assignments(source: str, names: tuple[str, ...]) -> Mapping[str, int]:
 
 
 def _in_text(source: str, names: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """For a cell that cannot be read: lines that begin like an assignment."""
+    """For a cell that Python cannot read, the lines that begin like an assignment."""
     pattern = re.compile(rf"\s*({'|'.join(map(re.escape, names))})\b[^=!<>]*=(?!=)")
     for number, line in enumerate(source.split("\n"), start=1):
         if match := pattern.match(line):

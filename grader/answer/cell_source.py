@@ -1,4 +1,4 @@
-"""A cell's source as Python reads it, without IPython's own lines."""
+"""A cell's source as Python reads it, without the lines that only IPython understands."""
 
 # No torch: commands that only need to know which notebook a file is import this.
 
@@ -12,29 +12,29 @@ MAGIC_LINE = re.compile(
     r"(?m)^([ \t]*+)(?:(?:[%!?]|[\w,][\w, \t]*+=[ \t]*+[%!])(?:.*\\\n)*+.*"
     r"|[\w.\[\]]++\?{1,2}[ \t]*+)$"
 )
-"""IPython's own lines: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`; `\\` continues one."""
+"""IPython's own lines: `%magic`, `!shell`, `t = %timeit ...`, `torch.sum?`; `\\` continues them."""
 
 FIRST_PROMPT = re.compile(r"(?:>>>|In \[\d+\]:)(?: |$)")
-"""Python's prompt or IPython's: IPython takes it away where it was pasted."""
+"""Python's or IPython's prompt, which IPython removes from pasted code."""
 
 PROMPT = re.compile(rf"(?m)^(?:{FIRST_PROMPT.pattern}|(?:| +)\.\.\.:?(?: |$))")
-"""The same, or that of a line that continues a statement."""
+"""The same, or the prompt of a line that continues a statement."""
 
 INDENT = re.compile(r"\A\s*^([ \t]+)", re.MULTILINE)
-"""That of a cell's first line: IPython takes it away from all lines."""
+"""The indentation of a cell's first line, which IPython removes from all lines."""
 
 TIMED = re.compile(r"%time[ \t]++(.+)")
-"""The magic that runs a statement as the line alone would."""
+"""The magic that runs a statement as if it stood alone."""
 
 
 def hide_magics(source: str) -> str:
-    """Turn IPython's own lines into `pass`, line by line; `%time` leaves its statement.
+    """Turn IPython's own lines into `pass`, line by line; of `%time`, the statement is kept.
 
-    What was pasted with prompts, or indented as a whole, loses them. All this only where the cell
-    does not parse as it stands: a continued expression may begin with `%`.
+    Pasted prompts, and an indentation of the whole cell, are removed. A cell that parses as it
+    stands is left alone, because a continued expression may begin with `%`.
     """
     indent = INDENT.match(source)
-    # IPython looks no further than at the second line: a comment may stand above.
+    # IPython looks at the first two lines only, because a comment may stand above.
     is_prompted = any(map(FIRST_PROMPT.match, source.split("\n", 2)[:2]))
     if not (indent or is_prompted or MAGIC_LINE.search(source)) or parsed(source) is not None:
         return source
@@ -52,7 +52,7 @@ def _plain(line: re.Match[str]) -> str:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of code as it stands; None where Python cannot read it."""
+    """The syntax tree of code as it stands, or None if Python cannot read it."""
     with warnings.catch_warnings():
         # A student's "\\d" is for the student's own Python to complain about.
         warnings.simplefilter("ignore")

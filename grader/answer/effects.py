@@ -1,4 +1,4 @@
-"""What a statement does to names, as far as its text shows it."""
+"""Effects: what a statement does to names, as far as its text shows it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from grader.answer.statements import LEAVES, children, with_blocks
 from grader.answer.torch_words import MODULES, WORDS, changes_in_place
 
 HOLDING = LEAVES | {ast.Assign, ast.Expr, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Slice}
-"""Nodes that do nothing to a name themselves, the most frequent: to match each takes long."""
+"""The most frequent nodes that do nothing to a name. They are skipped, as matching takes long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Names that a statement reads, binds anew, and changes in place.
+    """The names that a statement reads, binds anew, and changes in place.
 
-    Of a compound statement these are what its own line does: test, iterable, targets, contexts.
+    A compound statement counts with its own line alone: test, iterable, targets and contexts.
     """
 
     reads: frozenset[str]
@@ -31,15 +31,16 @@ class Effects:
 
 
 def read_effects(statement: ast.stmt) -> Effects:
-    """Read off what the text of a statement shows for certain.
+    """Read the effects that the text of a statement shows for certain.
 
-    That is less than it does: functions and aliases hide names, see `grader.worker.forced`.
+    The statement may do more, because functions and aliases hide names. For those, see
+    `grader.worker.forced`.
     """
     return _effects_of([with_blocks(statement, lambda _: [])])
 
 
 def _effects_of(nodes: Iterable[ast.AST], own: Iterable[ast.AST] = ()) -> Effects:
-    """The effects of some nodes, but for the names that only they know: those in `own`."""
+    """The effects of some nodes, except on the names that only they know: those in `own`."""
     reads, binds, changes = set[str](), set[str](), set[str]()
     pending = [*nodes]
 
@@ -60,7 +61,7 @@ def _effects_of(nodes: Iterable[ast.AST], own: Iterable[ast.AST] = ()) -> Effect
             case ast.AnnAssign(value=None):
                 continue
             case ast.AugAssign(target=target):
-                # For a tensor, `dX += ...` changes the memory that dX shares with its aliases.
+                # If dX is a tensor, `dX += ...` changes the memory that it shares with its aliases.
                 changes |= root(target)
                 reads |= root(target)
                 pending += [node.value] if isinstance(target, ast.Name) else [target, node.value]
@@ -115,7 +116,7 @@ def _effects_of(nodes: Iterable[ast.AST], own: Iterable[ast.AST] = ()) -> Effect
 
 
 def handed_over(statement: ast.stmt, shown: Effects) -> frozenset[str]:
-    """The names that a call for its own sake is handed: it may change them."""
+    """The arguments of a call whose result goes nowhere, since it may change them."""
     match statement:
         case ast.Expr(ast.Call(func=ast.Name(function))) if function not in WORDS["shows"]:
             return shown.reads - MODULES - {function}
@@ -125,7 +126,7 @@ def handed_over(statement: ast.stmt, shown: Effects) -> frozenset[str]:
 
 
 def root(node: ast.expr) -> set[str]:
-    """The name whose memory `x[0].T` or `x.view(-1).mul_(2)` is; no name for new memory."""
+    """The name whose memory `x[0].T` or `x.view(-1).mul_(2)` shares; none for new memory."""
     while True:
         match node:
             case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):

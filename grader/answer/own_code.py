@@ -1,4 +1,4 @@
-"""Own code: a gradient's statements as text, and the expressions in it."""
+"""Own code: the statements that make a gradient, as text, and the expressions in them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from grader.answer.torch_words import MODULES, WORDS
 from grader.close_names import SLIP, nearest
 
 Span = tuple[int, int]
-"""Where something begins and ends in a statement's text."""
+"""The offsets at which an expression begins and ends in a statement's text."""
 
 ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.List, ast.Slice)
-"""Expressions that need no brackets, whatever stands around them."""
+"""Expressions that never need brackets, whatever is around them."""
 
 
 @dataclass(frozen=True, eq=False)
 class OwnStatement:
     """A statement at the outermost level.
 
-    `text` is its lines, from number `line` of the cell on.
+    `text` holds its lines, which begin with line number `line` of the cell.
     """
 
     top: ast.stmt
@@ -36,30 +36,30 @@ class OwnStatement:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The names in it."""
+        """All names in the statement."""
         return names_in([self.top])
 
     @cached_property
     def counters(self) -> frozenset[str]:
-        """The names that its loops count with."""
+        """The loop variables."""
         heads = (one.target if isinstance(one, ast.For) else one.test for one in self.loops)
         return names_in(heads) & stored_names(self.top)
 
     @cached_property
     def assigned_in_loops(self) -> frozenset[str]:
-        """The names that its loops assign, each time anew."""
+        """The names that its loops assign anew in each iteration."""
         inside = (inner for loop in self.loops for inner in ast.walk(loop))
         targets = (t for inner in inside if isinstance(inner, ast.Assign) for t in inner.targets)
         return frozenset(target.id for target in targets if isinstance(target, ast.Name))
 
     def assigns(self, name: str) -> bool:
-        """True if the statement gives a tensor this name."""
+        """True if the statement assigns a tensor to this name."""
         targets = self.top.targets if isinstance(self.top, ast.Assign) else []
         return any(isinstance(target, ast.Name) and target.id == name for target in targets)
 
     @property
     def adds_up(self) -> bool:
-        """True if it sums along an axis, in whatever way: a branch may be made by that."""
+        """True if it sums along an axis in any way, which may be how it makes a branch."""
         nodes = [*ast.walk(self.top)]
         called = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
         is_product = any(isinstance(node, ast.MatMult) for node in nodes)
@@ -67,12 +67,12 @@ class OwnStatement:
 
     @cached_property
     def loops(self) -> list[ast.For | ast.While]:
-        """The loops in it."""
+        """All loops in the statement."""
         return [loop for loop in ast.walk(self.top) if isinstance(loop, ast.For | ast.While)]
 
     @cached_property
     def ranged(self) -> frozenset[str]:
-        """The names that its loops count a range with: whole numbers."""
+        """The loop variables that run over a range, and so are integers."""
         counted = set[ast.AST]()
         for loop in self.loops:
             match loop:
@@ -82,7 +82,7 @@ class OwnStatement:
 
     @cached_property
     def lengths(self) -> dict[ast.AST, ast.expr]:
-        """The lengths it reads, by what stands in them: `x` of `len(x)`, `x.shape` of an entry."""
+        """The lengths that it reads, by the node inside: `x` of `len(x)`, `x.shape` of an entry."""
         found = dict[ast.AST, ast.expr]()
         for node in ast.walk(self.top):
             match node:
@@ -97,7 +97,7 @@ class OwnStatement:
 
     @cached_property
     def templates(self) -> frozenset[ast.AST]:
-        """What only lends its shape to a new tensor: `x` of `zeros_like(x)`, with all its parts."""
+        """Nodes that only lend their shape to a new tensor: all of `x` in `zeros_like(x)`."""
         found = set[ast.AST]()
         for node in ast.walk(self.top):
             match node:
@@ -107,7 +107,7 @@ class OwnStatement:
 
     @cached_property
     def without_factor(self) -> frozenset[ast.AST]:
-        """What no factor changes: zeros, what is only measured, results that are thrown away."""
+        """Nodes that a factor cannot change: zeros, lengths, and results that are thrown away."""
         found = {inner for node in self.lengths for inner in ast.walk(node)}
         for node in ast.walk(self.top):
             match node:
@@ -119,9 +119,9 @@ class OwnStatement:
 
     @cached_property
     def ends(self) -> frozenset[ast.AST]:
-        """By what its `while` loops come to an end: edited, one might never do so.
+        """The nodes by which `while` loops come to an end. If one is edited, a loop may never end.
 
-        These are all tests in them, and the statements that bind, or call, what a test is about.
+        These are all tests in the loops, and the statements that bind or call the names in a test.
         """
         whiles = (loop for loop in self.loops if isinstance(loop, ast.While))
         inside = [node for loop in whiles for node in ast.walk(loop)]
@@ -136,7 +136,7 @@ class OwnStatement:
         return frozenset([*tests, *filter(is_step, steps)])
 
     def span(self, node: ast.AST) -> Span:
-        """Where a node stands in `text`."""
+        """The span of a node in `text`."""
         if node not in self._spans:
             where = vars(node)
             start = self.offset(where["lineno"], where["col_offset"])
@@ -145,36 +145,36 @@ class OwnStatement:
         return self._spans[node]
 
     def source(self, node: ast.AST) -> str:
-        """What stands there."""
+        """The text of a node."""
         start, end = self.span(node)
         return self.text[start:end]
 
     def atom(self, node: ast.AST) -> str:
-        """What stands there, in brackets where another expression around it asks for them."""
+        """The text of a node, in brackets if another expression around it needs them."""
         text = self.source(node)
-        # In an index `:, 0` has no brackets and gets none.
+        # `:, 0` in an index has no brackets, and must not get any.
         has_slices = any(isinstance(one, ast.Slice) for one in ast.iter_child_nodes(node))
         is_atom = has_slices or isinstance(node, ATOMS)
         return text if is_atom and "\n" not in text else f"({text})"
 
     def arguments(self, call: ast.Call) -> str:
-        """A call's arguments."""
+        """The text of a call's arguments."""
         named = ((f"{k.arg}=" if k.arg else "**") + self.source(k.value) for k in call.keywords)
         return ", ".join([*map(self.source, call.args), *named])
 
     def put(self, span: Span, text: str, *others: Span) -> str:
-        """The statement's text with another in one place, and in others."""
+        """Replace the text at one span, and at `others`, in the statement's text."""
         found = self.text
         for start, end in sorted((span, *others), reverse=True):
             found = found[:start] + text + found[end:]
         return found
 
     def offset(self, line: int, column: int) -> int:
-        """Where a line and a column of the cell, in bytes, are in `text`."""
+        """The offset in `text` of a line and a column of the cell; the column counts bytes."""
         before = 0
         for _ in range(line - self.line):
             before = self.text.index("\n", before) + 1
-        # Python counts the bytes of a line.
+        # Python's columns count bytes.
         end = self.text.find("\n", before)
         this = self.text[before : end if end >= 0 else None]
         return before + (column if this.isascii() else len(this.encode()[:column].decode()))
@@ -189,9 +189,10 @@ def meant_for(
 ) -> frozenset[int]:
     """The statements that make a gradient (`keep`, in `code`), and those that were meant to.
 
-    An operation whose result goes nowhere was meant to change what it is called on, and so was one
-    that changes a copy, or what has nearly the gradient's name and is read nowhere. What was meant
-    comes with all that it needs but the gradients that are `given`.
+    If the result of an operation goes nowhere, the student meant to change the tensor on which it
+    is called. The same holds for an operation on a copy, or on a name that nearly is the
+    gradient's and that nothing reads. Each such statement comes with everything that it needs,
+    except the gradients that are `given`.
     """
     names = {gradient}.union(*(answer.shown[answer.statements[n]].binds for n in keep))
     meant = {n for top in code for n in answer.inside[top] & answer.writing(gradient)}
@@ -210,7 +211,7 @@ def meant_for(
 
 
 def names_in(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """The names that stand anywhere in some nodes."""
+    """All names inside some nodes."""
     every = (inner for node in nodes for inner in ast.walk(node))
     return frozenset(inner.id for inner in every if isinstance(inner, ast.Name))
 
@@ -220,14 +221,14 @@ def _reads(numbers: Collection[int], answer: Answer) -> set[str]:
 
 
 def unread(gradient: str, effects: Collection[Effects]) -> set[str]:
-    """The other names that statements change, or make from a gradient, and that nothing reads."""
+    """The other names that are changed, or made from a gradient, although nothing reads them."""
     made = (one.binds for one in effects if gradient in one.reads)
     written = set[str]().union(*made, *(one.changes for one in effects)) - {gradient}
     return written.difference(*(one.reads - one.binds - one.changes for one in effects))
 
 
 def _lost(gradient: str, answer: Answer, gradients: Sequence[str]) -> set[int]:
-    """The statements that change what nothing reads: a copy, or a name much like the gradient's."""
+    """The statements that change a copy, or a name much like the gradient's, that nothing reads."""
     effects = [answer.shown[statement] for statement in answer.statements]
     names = unread(gradient, effects).difference(gradients)
     likest = nearest(gradient, sorted(names), SLIP)
@@ -240,7 +241,7 @@ def _lost(gradient: str, answer: Answer, gradients: Sequence[str]) -> set[int]:
 
 
 def _comes_to_nothing(statement: ast.stmt, names: set[str]) -> bool:
-    """True for what is stored into a copy, or computed from these names and thrown away."""
+    """True if a statement stores into a copy, or throws away what it computes from these names."""
     match statement:
         case (
             ast.Assign(targets=[ast.Subscript(value=ast.Call() as on)])
@@ -254,7 +255,7 @@ def _comes_to_nothing(statement: ast.stmt, names: set[str]) -> bool:
 
 
 def _start(node: ast.expr) -> set[str]:
-    """The name that `dx.flatten(0, 1)[0].mul(2)` or `torch.mul(dx, 2)` starts from."""
+    """The name from which `dx.flatten(0, 1)[0].mul(2)` or `torch.mul(dx, 2)` starts."""
     while True:
         match node:
             case ast.Call(ast.Attribute(ast.Name(module)), [first, *_]) if module in MODULES:
@@ -266,7 +267,7 @@ def _start(node: ast.expr) -> set[str]:
 
 
 def own_statements(answer: Answer, keep: frozenset[int]) -> list[OwnStatement]:
-    """The statements at the outermost level of which some are kept, in order."""
+    """The outermost statements that contain a kept one, in order."""
     lines = {cell.grade_id: re.split(r"\r\n?|\n", cell.source) for cell in answer.cells}
     return [
         _own(answer, top, lines[answer.places[answer.number[top]].cell])
@@ -279,7 +280,7 @@ def _own(answer: Answer, top: ast.stmt, lines: Sequence[str]) -> OwnStatement:
     decorators: list[ast.expr] = getattr(top, "decorator_list", [])
     first = min([top.lineno, *(one.lineno for one in decorators)])
     own = [*lines[first - 1 : top.end_lineno]]
-    # Other statements may stand before and after it on the same line.
+    # The same line may have other statements before and after it.
     own[-1] = own[-1].encode()[: top.end_col_offset].decode()
     if top.lineno == first:
         before, after = own[0].encode()[: top.col_offset], own[0].encode()[top.col_offset :]

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from grader.worker.results import Problem
 
 LONGEST_ANSWER, MOST_STATEMENTS, MOST_NODES = 100_000, 2_000, 20_000
-"""Characters, statements and syntax-tree nodes of an exercise's answer; the longest right one known
-has 5,300, 135 and 1,200."""
+"""The most characters, statements and syntax-tree nodes that an exercise's answer may have. The
+longest right answer known has 5,300, 135 and 1,200."""
 
 DEEPEST = 150
-"""Levels of nesting that are read; a sum of 150 terms is not a gradient."""
+"""The most levels of nesting that are read, because a sum of 150 terms is not a gradient."""
 
 TOO_DEEP = "This cell cannot be read: its code is nested too deeply."
 
@@ -64,9 +64,9 @@ Nodes = tuple[ast.AST, ...]
 
 @dataclass(frozen=True, slots=True)
 class AnswerCell:
-    """One answer cell: its `grade_id` ("ex1-softmax") with the code the student left in it.
+    """One answer cell: its `grade_id` ("ex1-softmax"), and the code that the student left in it.
 
-    `exercise` is said where the id does not begin with it, as in "cell 13".
+    `exercise` is given if the id does not begin with it, as in "cell 13".
     """
 
     grade_id: str
@@ -75,7 +75,7 @@ class AnswerCell:
 
 
 def prefix_of(grade_id: str) -> str:
-    """The exercise that an answer cell's id begins with: "ex1" of "ex1-softmax"."""
+    """The exercise with which an answer cell's id begins: "ex1" of "ex1-softmax"."""
     return grade_id.partition("-")[0]
 
 
@@ -86,11 +86,11 @@ def cells_of(prefix: str, cells: Iterable[AnswerCell]) -> list[AnswerCell]:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """Why statements left no usable value: a sentence, and the line it is about if known.
+    """Why statements left no usable value: a sentence, and the line that it is about, if known.
 
-    `by_limit` where they ran into a limit, took their process with them, or were not reached. Of an
-    exception, `problem` is what the worker reports, `did` the sentence without its subject, "This
-    line", and `guess` a word on a name that nothing has bound.
+    `by_limit` is true if they ran into a limit, took their process with them, or were not reached.
+    If they raised an exception, `problem` is the worker's report, `did` is the sentence without its
+    subject, "This line", and `guess` is a guess at a name that was never bound.
     """
 
     message: str
@@ -112,13 +112,13 @@ class Raised:
 
     @property
     def unbound(self) -> str:
-        """The name that nothing has bound, where that is why; else ""."""
+        """The name that was never bound, if this is the cause; otherwise ""."""
         found = UNDEFINED.search(self.words)
         return found[1] if found else ""
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """What a verdict says of it."""
+        """The reasons that a verdict gives for it."""
         if not self.did:
             return (because("stopped", message=self.message),)
         raised = because("raised", did=self.did, unbound=self.unbound)
@@ -127,12 +127,12 @@ class Raised:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """An answer's statements in order, each with the cell and line in which it stands.
+    """An answer's statements in order, each with its cell and line.
 
-    `statements` are numbered as `grader.answer.statements.walk_statements` numbers them; `top` are
-    those of the outermost level. Blanks nobody has filled (`dX = ...`) are left out of `live`;
-    `broken` are the cells that are not Python, with the reason; `unread` is the reason where the
-    whole answer is too large.
+    `statements` are numbered as by `grader.answer.statements.walk_statements`, and `top` are those
+    of the outermost level. Blanks that were not filled in (`dX = ...`) are left out of `live`.
+    `broken` holds the cells that are not Python, each with the reason, and `unread` is the reason
+    if the whole answer is too large to be read.
     """
 
     cells: tuple[AnswerCell, ...]
@@ -141,12 +141,12 @@ class Answer:
     places: tuple[Place, ...]
     broken: Mapping[AnswerCell, Raised]
     codes: Mapping[ast.stmt, CodeType]
-    """Each top-level statement as compiled; tracebacks of it name its cell."""
+    """The compiled code of each top-level statement; its tracebacks name its cell."""
     nodes: Mapping[ast.stmt, Nodes]
-    """All nodes of each top-level statement but `Load` and `Store`, outer ones first."""
+    """All nodes of each top-level statement except `Load` and `Store`, outer ones first."""
     unread: Raised | None = None
     written_sizes: Mapping[str, Place] = field(default_factory=dict)
-    """Where a size was given the value that it has in the notebook, by its name."""
+    """The places at which a size is set to its value in the notebook, by the size's name."""
 
     @cached_property
     def number(self) -> dict[ast.stmt, int]:
@@ -164,7 +164,7 @@ class Answer:
 
     @cached_property
     def inside(self) -> dict[ast.stmt, frozenset[int]]:
-        """For each top-level statement, the numbers of all statements in it, its own among them."""
+        """For each top-level statement, its own number and those of all statements in it."""
         first = [self.number[statement] for statement in self.top] + [len(self.statements)]
         return {
             statement: frozenset(range(first[index], first[index + 1]))
@@ -173,17 +173,17 @@ class Answer:
 
     @cached_property
     def shown(self) -> dict[ast.stmt, Effects]:
-        """What the text of each statement shows that it does, without what stands inside it."""
+        """The effects that the text of each statement shows, without the statements inside it."""
         return {statement: read_effects(statement) for statement in self.statements}
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """The names that some statement makes, rather than changes what they hold."""
+        """The names that some statement binds, rather than only changing their value in place."""
         return frozenset[str]().union(*(one.binds - one.reads for one in self.shown.values()))
 
     @cached_property
     def written(self) -> dict[ast.stmt, frozenset[str]]:
-        """The names that each top-level statement may write, those inside it too."""
+        """The names that each top-level statement, or one inside it, may write."""
         writes = [e.binds | e.changes for e in self.shown.values()]
         return {
             top: frozenset[str]().union(*(writes[number] for number in inside))
@@ -191,18 +191,18 @@ class Answer:
         }
 
     def with_slips(self, gradients: Sequence[str], known: Set[str]) -> Answer:
-        """The answer in which a slip in the name of a gradient changes that gradient.
+        """Read a slip in the name of a gradient as that gradient.
 
-        `dlogit[0] += 1` raises where nothing binds `dlogit`, and belongs to no gradient. Taken for
-        a slip, it belongs to the one of these gradients that its cell writes and is called most
-        like it.
+        `dlogit[0] += 1` raises an exception if nothing binds `dlogit`, and so belongs to no
+        gradient. If it is read as a slip, it belongs to the gradient with the most similar name
+        among those that its cell writes.
 
         Args:
-            gradients: those that are wrong as they are.
+            gradients: the gradients that are wrong as they are.
             known: names that are not slips.
 
         Returns:
-            The answer itself where there is no slip.
+            An answer with the slips mended, or the answer itself if there is no slip.
         """
         if not gradients:  # as of most answers
             return self
@@ -214,7 +214,7 @@ class Answer:
                 cell = self.places[self.number[statement]].cell
                 here = [gradient for gradient in gradients if cell in cells[gradient]]
                 meant = {gradient for name in lost for gradient in nearest(name, here, SLIP)[:1]}
-                # What is made from a gradient is another thing.
+                # A tensor that is made from a gradient is not a slip in its name.
                 shown[statement] = replace(one, changes=one.changes | meant - one.reads)
         if shown == self.shown:
             return self
@@ -224,10 +224,10 @@ class Answer:
         return meant_so
 
     def without_sizes(self, sizes: Mapping[str, int]) -> Answer:
-        """The answer without lines such as `n = 32`, if a size of the notebook has this value.
+        """Leave out lines such as `n = 32`, if a size of the notebook has this value.
 
-        On other sizes such a line would be wrong, and in the notebook it changes nothing. It stays
-        where other statements bind the name too.
+        Such a line changes nothing in the notebook, but it would be wrong on other sizes. It is
+        kept if other statements bind the name too.
         """
         gone = dict[ast.stmt, str]()
         for statement in self.top:
@@ -260,7 +260,7 @@ class Answer:
 
     @cached_property
     def is_dynamic(self) -> bool:
-        """True if some statement may bind names that its text does not show (`exec`, `globals`)."""
+        """True if a statement may bind names that its text does not show (`exec`, `globals`)."""
         return any(
             (isinstance(node, ast.Name) and node.id in DYNAMIC_NAMES)
             or (isinstance(node, ast.alias) and node.name == "*")
@@ -270,7 +270,7 @@ class Answer:
 
     @cached_property
     def live(self) -> frozenset[int]:
-        """The numbers of all statements but unfilled blanks, and `del`, which makes nothing."""
+        """The numbers of all statements except unfilled blanks, and `del`, which makes nothing."""
         return frozenset(
             number
             for number, statement in enumerate(self.statements)
@@ -279,7 +279,7 @@ class Answer:
 
 
 def is_blank(statement: ast.stmt) -> bool:
-    """True for `dX = ...`: the blank as the student found it."""
+    """True for `dX = ...`, the blank as the student found it."""
     match statement:
         case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=value)):
             return value is ...
@@ -319,13 +319,13 @@ def parse_answer(cells: Sequence[AnswerCell]) -> Answer:
 
 @lru_cache(maxsize=512)  # a notebook that runs asks it of its other cells at every check
 def written_names(source: str) -> frozenset[str]:
-    """The names that a cell binds or changes, or perhaps does."""
+    """The names that a cell binds or changes, or may bind or change."""
     return frozenset[str]().union(*parse_answer([AnswerCell("", source)]).written.values())
 
 
 @lru_cache(maxsize=512)
 def live_names(source: str) -> frozenset[str] | None:
-    """The same without the blanks; None for a cell that Python cannot read."""
+    """The same without the blanks, or None for a cell that Python cannot read."""
     answer = parse_answer([AnswerCell("", source)])
     if answer.broken:
         return None
@@ -339,7 +339,7 @@ def _unread(cells: Sequence[AnswerCell]) -> Answer:
 
 
 def _levels(statement: ast.stmt) -> list[list[ast.AST]]:
-    """The nodes of a statement, level by level, found without recursion."""
+    """The nodes of a statement level by level, without recursion."""
     levels: list[list[ast.AST]] = [[statement]]
     while level := [child for node in levels[-1] for child in children(node)]:
         levels.append(level)
@@ -352,12 +352,12 @@ def _compile_cell(cell: AnswerCell) -> dict[ast.stmt, tuple[CodeType, Nodes]] | 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            # One more than is read tells that there are too many: to compile all takes seconds.
+            # One statement too many is enough to refuse the answer; to compile all takes seconds.
             for statement in ast.parse(cell.source).body[: MOST_STATEMENTS + 1]:
                 levels = _levels(statement)
                 if len(levels) >= DEEPEST:
                     return Raised(TOO_DEEP, Place(cell.grade_id, 1))
-                # The parser accepts what the compiler does not: `return` outside a function.
+                # The parser accepts what the compiler refuses, such as `return` outside a function.
                 code = compile_statement(statement, cell.grade_id)
                 compiled[statement] = code, tuple(itertools.chain.from_iterable(levels))
     except SyntaxError as error:
@@ -375,7 +375,7 @@ def _compile_cell(cell: AnswerCell) -> dict[ast.stmt, tuple[CodeType, Nodes]] | 
 
 
 def compile_statement(statement: ast.stmt, cell: str) -> CodeType:
-    """A statement as a worker can run it, also one that awaits; tracebacks name the answer cell."""
+    """Compile a statement, even one that awaits, for a worker. Its tracebacks name the cell."""
     tree, flags = ast.Module([statement], []), ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python thinks of `2(x)`, the student is told anyway

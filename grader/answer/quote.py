@@ -1,4 +1,4 @@
-"""Quotes: a student's line as a report shows it."""
+"""Quotes: how a report shows a student's line."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from grader.answer.parse import AnswerCell
 from grader.verdict import Place
 
 LONGEST_QUOTE = 300
-"""Characters of a student's line that are worth quoting."""
+"""The most characters of a student's line that are quoted."""
 
 
 def quote(place: Place | None, cells: Sequence[AnswerCell], last_lines: Mapping[Place, int]) -> str:
-    """Quote the student's line at `place`, dedented and shortened; "" if there is none.
+    """Quote the student's line at `place`, dedented and shortened; "" if there is no such line.
 
-    A statement that begins there and goes on over several lines, to the one that `last_lines` has,
-    is quoted as one.
+    A statement that begins at `place` and continues over several lines, up to the one that
+    `last_lines` gives, is quoted as one line.
     """
     if place is None:
         return ""
@@ -29,6 +29,6 @@ def quote(place: Place | None, cells: Sequence[AnswerCell], last_lines: Mapping[
 
 
 def as_quoted(code: str) -> str:
-    """Code on one line."""
+    """Put code on one line."""
     words = " ".join(line.strip() for line in code.split("\n"))
     return words.replace("( ", "(").replace(" )", ")").strip()

@@ -1,6 +1,6 @@
 """The script: an answer's statements as a worker runs them, with the names in their text.
 
-What the text shows settles most statements. What it does not show, the forced run sees.
+For most statements the text shows every name. The forced run sees those that it does not show.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.worker.job import Line, Statement
 from grader.worker.terms import MARK
 
 UNCOUNTED = re.compile(r"\b(data|numpy|np|asarray|from_dlpack|storage|untyped_storage)\b")
-"""Words of an answer that may change memory without PyTorch's counting it."""
+"""Words in an answer that may change memory without PyTorch counting the change."""
 
 Names = frozenset[str]
 
@@ -30,9 +30,9 @@ Names = frozenset[str]
 class Script:
     """An answer's statements, ready to run, without blanks and `del`.
 
-    They have numbers of their own, for `a, b = x, y` counts as two: `written_as` are the numbers
-    that the answer has for them. `around` has, for each statement in a block, the one whose block
-    it is.
+    They have numbers of their own, because `a, b = x, y` counts as two. `written_as` maps these
+    numbers to the answer's, and `around` maps each statement in a block to the statement to which
+    the block belongs.
     """
 
     statements: tuple[Statement, ...]
@@ -55,7 +55,7 @@ class Script:
         return frozenset(line.number for line in self.lines if name in line.writes)
 
     def with_unshown(self, unshown: Iterable[tuple[int, str]]) -> Script:
-        """The script with writes that were seen when it ran: a statement's number, a name."""
+        """Add the writes that were seen when the script ran: a statement's number and a name."""
         found = dict[int, Names]()
         for number, name in unshown:
             found[number] = found.get(number, frozenset()) | {name}
@@ -74,11 +74,12 @@ class Script:
         return replace(self, statements=tuple(statements))
 
     def making(self, name: str, given: Set[str]) -> frozenset[int]:
-        """The numbers of the statements that make what stands under a name.
+        """The numbers of the statements that make the value of a name.
 
-        From the last to the first: those that write it, then those that write what these read, but
-        for the names that are `given`. Inside of a block, what is read may come from a later line,
-        by the next turn of a loop; `break` and `continue` say which turns there are.
+        These are the statements that write it, then those that write what these read, and so on
+        from the last to the first, except for the names that are `given`. Inside a block, a value
+        may also come from a later line, through the next iteration of a loop; `break` and
+        `continue` decide which iterations there are.
         """
         needed, kept = {name}, set[int]()
         for statement in reversed(self.statements):
@@ -103,7 +104,7 @@ class Script:
 
 
 def _from_outside(lines: Iterable[Line]) -> set[str]:
-    """The names that are read before they are bound."""
+    """The names that some lines read before they bind them."""
     read, bound = set[str](), set[str]()
     for line in lines:
         read |= line.reads - bound
@@ -112,7 +113,7 @@ def _from_outside(lines: Iterable[Line]) -> set[str]:
 
 
 class Trial:
-    """Some of an answer's statements, as they stand and edited: `statements` are all so far."""
+    """Some of an answer's statements, with edited versions of them; `statements` has all so far."""
 
     def __init__(self, answer: Answer, keep: frozenset[int], gradients: Set[str]) -> None:
         self.answer, self.gradients = answer, gradients
@@ -129,10 +130,10 @@ class Trial:
     def with_texts(
         self, new: Mapping[int, Sequence[ast.stmt]], read: Callable[[ast.stmt], ast.stmt]
     ) -> tuple[int, ...]:
-        """Indices of the statements with others in the place of those of these numbers.
+        """The indices of the statements, after those with these numbers were replaced by texts.
 
         Raises:
-            SyntaxError: they do not compile.
+            SyntaxError: a text does not compile.
         """
         indices = list[int]()
         for number, kept in self._kept.items():
@@ -143,14 +144,14 @@ class Trial:
         return tuple(indices)
 
     def _spares(self, statement: ast.stmt) -> bool:
-        """True for a line that others need: what it reads may not be there."""
+        """True for a line that others need, although a name that it reads may be missing."""
         written = read_effects(statement).writes
         return bool(written) and written.isdisjoint(self._names)
 
     def _add(self, statement: ast.stmt, number: int) -> int:
         if isinstance(statement, COMPOUND):
             statement = forgiving(statement, self._spares)
-        # Numbers of their own: what one edit does is not to be held against another.
+        # Numbers of their own, so that one edit cannot be blamed for what another one does.
         inside = [*walk_statements([statement])]
         numbers = {one: self._next + place for place, one in enumerate(inside)}
         self._next += len(inside)
@@ -163,7 +164,7 @@ class Trial:
 def read_script(answer: Answer, gradients: Set[str], is_forgiving: bool = False) -> Script:
     """Take an answer's statements apart, and compile them for a worker.
 
-    If it `is_forgiving`, blocks and functions go on behind a line that raises.
+    If the script `is_forgiving`, blocks and functions continue after a line that raises.
     """
     statements, written_as, around = list[Statement](), dict[int, int](), dict[int, int]()
     for top in answer.top:
@@ -188,9 +189,9 @@ def read_script(answer: Answer, gradients: Set[str], is_forgiving: bool = False)
 
 
 def forgiving(statement: ast.stmt, spares: Callable[[ast.stmt], bool] = lambda _: True) -> ast.stmt:
-    """A block or function that goes on behind a line that raises, as the answer itself does.
+    """Let a block or function continue after a line that raises, as the answer itself does.
 
-    It `spares` all of its lines, or only some.
+    This holds for the lines that it `spares`, which by default are all of them.
     """
 
     def lines_of(block: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -198,7 +199,7 @@ def forgiving(statement: ast.stmt, spares: Callable[[ast.stmt], bool] = lambda _
         for inner in block:
             match inner:
                 case ast.Return(ast.Tuple(values)) if spares(inner):
-                    # Each value for itself, under what is not a Python name.
+                    # Each value gets a variable of its own, whose name is not a Python name.
                     names = [f"<{place}>" for place in range(len(values))]
                     for name, value in zip(names, values, strict=True):
                         stored = ast.Assign([ast.Name(name, ast.Store())], value)
@@ -220,7 +221,7 @@ def forgiving(statement: ast.stmt, spares: Callable[[ast.stmt], bool] = lambda _
 
 
 def _passed_over(statement: ast.stmt) -> ast.stmt:
-    """A statement that does no harm if it raises; what `a = x` should have been is None then."""
+    """Let a statement do no harm if it raises; `a = x` then leaves None in `a`."""
     instead: ast.stmt = ast.Pass()
     match statement:
         case ast.Assign([ast.Name(name)]):
@@ -237,7 +238,7 @@ def make_statement(
     number: Mapping[ast.stmt, int],
     gradients: Set[str],
 ) -> Statement:
-    """A statement with its code, and the names in it and in those inside it."""
+    """Compile a statement, and find the names in it and in the statements inside it."""
     lines = tuple(
         Line(number[one], one.lineno, one.end_lineno or one.lineno, *_names_of(one, gradients))
         for one in number
@@ -250,12 +251,12 @@ def make_statement(
 
 
 def is_skipped(statement: ast.stmt) -> bool:
-    """True for `dX = ...`, and for `del`, which would only take what others read."""
+    """True for `dX = ...`, and for `del`, which would only remove what others read."""
     return isinstance(statement, ast.Delete) or is_blank(statement)
 
 
 def split(statement: ast.stmt) -> list[ast.stmt]:
-    """`a, b = x, y` as two statements, unless y reads a: then x may raise and b be right."""
+    """Split `a, b = x, y` in two, unless y reads a: then b may still be right if x raises."""
     match statement:
         case ast.Assign(
             [ast.Tuple(targets) | ast.List(targets)], ast.Tuple(values) | ast.List(values)
@@ -286,7 +287,7 @@ def _without_skipped(statement: ast.stmt) -> ast.stmt:
 
 
 def _marked(statement: ast.stmt, number: Mapping[ast.stmt, int]) -> ast.stmt:
-    """A compound statement that calls MARK before each statement inside, and behind each block."""
+    """Make a compound statement call MARK before each statement inside, and after each block."""
 
     def call(at: ast.stmt) -> ast.stmt:
         called = ast.Call(ast.Name(MARK, ast.Load()), [ast.Constant(number[at])], [])
@@ -295,7 +296,7 @@ def _marked(statement: ast.stmt, number: Mapping[ast.stmt, int]) -> ast.stmt:
     def mark(block: Sequence[ast.stmt]) -> list[ast.stmt]:
         live = (inner for inner in block if not is_skipped(inner))
         pairs = ((call(inner), _marked(inner, number)) for inner in live)
-        # What comes after a block, such as the test of a loop, is the whole statement's again.
+        # After a block, the whole statement runs again, as with the test of a loop.
         return [*(one for pair in pairs for one in pair), call(statement)]
 
     return with_blocks(statement, mark)
@@ -306,6 +307,6 @@ def _names_of(statement: ast.stmt, gradients: Set[str]) -> tuple[Names, Names]:
     shown = read_effects(statement)
     match statement:
         case ast.Expr(ast.Call(func=ast.Attribute(value=of))):
-            # `parts.append(x)` stands there for its effect; `dX.sum(0)` has none.
+            # `parts.append(x)` is written for its effect, but `dX.sum(0)` has none.
             return shown.reads, shown.writes | root(of) - gradients - MODULES
     return shown.reads, shown.writes

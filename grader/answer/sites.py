@@ -1,4 +1,4 @@
-"""Sites: the expressions of a gradient's own code that may be edited, and what each is for."""
+"""Sites: the expressions of a gradient's own code that may be edited, and the role of each."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from grader.answer.statements import COMPOUND
 from grader.answer.torch_words import MODULES, WORDS
 
 SILENT = (ast.JoinedStr, ast.ClassDef)
-"""What is left as it is: what is only shown makes nothing."""
+"""Calls that are left as they are, because they only show a value."""
 
 VALUE, WHOLE, CALLEE, AXIS, EXPONENT, INDEX, RANGE, START, SIZE, STATEMENT = (
     *("value", "whole", "callee", "axis", "exponent"),
     *("index", "range", "start", "size", "statement"),
 )
-"""What an expression may be for; the whole is a value that a line assigns, and a start one that a
-loop counts on from."""
+"""The roles of expressions. A `whole` is a value that a line assigns, and a `start` is the number
+from which a loop counts."""
 
 _KEYWORDS = {
     **dict.fromkeys(("dim", "axis", "keepdim", "keepdims", "dims"), AXIS),
@@ -31,7 +31,7 @@ NOT_VALUES = ("annotation", "returns", "decorator_list")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Site:
-    """An expression or statement of a gradient's own code, with what it stands in, inmost first."""
+    """An expression or statement of a gradient's own code, with its parents, innermost first."""
 
     own: OwnStatement
     node: ast.expr | ast.stmt
@@ -39,17 +39,17 @@ class Site:
 
     @property
     def parent(self) -> ast.AST | None:
-        """What it stands in; None for the outermost statement."""
+        """The innermost node around it, or None for the outermost statement."""
         return self.parents[0] if self.parents else None
 
     @property
     def is_whole(self) -> bool:
-        """True for the right side of an assignment, and for what a function returns."""
+        """True for the right side of an assignment and for the value of a `return`."""
         return bool(self.targets) or isinstance(self.parent, ast.Return)
 
     @property
     def targets(self) -> list[ast.expr]:
-        """What an assignment gives its right side to; empty for any other expression."""
+        """The targets of the assignment whose right side this is; otherwise empty."""
         match self.parent:
             case ast.Assign(targets=targets):
                 return targets
@@ -58,9 +58,9 @@ class Site:
         return []
 
     def again(self, place: str) -> list[Span]:
-        """Where else a name, or an axis, stands in a line, if this is the first of several times.
+        """The other occurrences of a name or an axis in its line, if this is the first of several.
 
-        `place` is what it is for, by `role`.
+        `place` is its role, as `role` gives it.
         """
         line = next((parent for parent in self.parents if isinstance(parent, ast.stmt)), None)
         is_name = isinstance(self.node, ast.Name)
@@ -78,14 +78,14 @@ class Site:
 
 
 def sites(own: OwnStatement, answer: Answer, keep: frozenset[int]) -> Iterator[Site]:
-    """The expressions of a statement that may be edited, outer ones first."""
+    """The expressions of a statement that may be edited, from the outside in."""
 
     def walk(node: ast.AST, parents: tuple[ast.AST, ...]) -> Iterator[Site]:
         is_gone = isinstance(node, ast.stmt) and answer.number.get(node, -1) not in {*keep, -1}
         if is_gone or isinstance(node, SILENT) or node in own.ends:
             return
         if isinstance(getattr(node, "ctx", None), ast.Store):
-            # Of what is stored to, the index may be wrong.
+            # In a target, only the index may be wrong.
             if isinstance(node, ast.Subscript):
                 yield from walk(node.slice, (node, *parents))
             return
@@ -102,7 +102,7 @@ def sites(own: OwnStatement, answer: Answer, keep: frozenset[int]) -> Iterator[S
 
 
 def role(site: Site) -> str:
-    """What an expression is for."""
+    """The role of an expression."""
     node: ast.AST = site.node
     for parent in site.parents:
         match parent:

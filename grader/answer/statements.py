@@ -1,4 +1,4 @@
-"""The statements of an answer, numbered in the order in which they stand."""
+"""The statements of an answer, numbered in the order of the text."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 
 COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.TryStar, ast.Match)
-"""Statements that hold other statements of the same scope. A `def` or `class` counts as one."""
+"""Statements that contain others of the same scope. A `def` or `class` counts as one statement."""
 
 BLOCKS = ("body", "orelse", "finalbody")
 PARTS = ("handlers", "cases")
-"""Fields of a compound statement: lists of statements, lists of parts with a body of their own."""
+"""The fields of a compound statement that hold statements, or parts with a body of their own."""
 
 
 LEAVES = frozenset({ast.Name, ast.Constant, *ast.operator.__subclasses__()})
-"""Nodes with nothing inside but `Load` and `Store`: seven of ten."""
+"""Nodes that contain nothing but `Load` and `Store`. They are seven out of ten."""
 
 
 def walk_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement, a compound one before those inside it.
+    """Every statement in order, a compound one before those inside it.
 
     A statement's position in this order is its number.
     """
@@ -31,7 +31,7 @@ def walk_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The lists of statements directly inside a compound statement."""
+    """The blocks directly inside a compound statement."""
     for field, value in ast.iter_fields(statement):
         if field in BLOCKS and value:
             yield value
@@ -40,9 +40,10 @@ def blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes directly inside one, but for `Load` and `Store`, which are a third of all.
+    """The nodes directly inside a node, except `Load` and `Store`, which are a third of all nodes.
 
-    `ast.iter_child_nodes` takes three times as long, and a judge asks it of every node twice.
+    `ast.iter_child_nodes` takes three times as long, and the judge asks for every node's children
+    twice.
     """
     found: list[ast.AST] = []
     for field in () if type(node) in LEAVES else node._fields:
@@ -55,19 +56,19 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def walk_names(*trees: ast.AST) -> Iterator[ast.Name]:
-    """The names that stand in some trees, those in functions too."""
+    """All names in some trees, including those inside functions."""
     return (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
 def stored_names(*trees: ast.AST) -> frozenset[str]:
-    """The names that are bound in some trees, those in functions too."""
+    """The names that some trees bind, including those inside functions."""
     return frozenset(name.id for name in walk_names(*trees) if type(name.ctx) is ast.Store)
 
 
 def with_blocks(
     statement: ast.stmt, change: Callable[[Sequence[ast.stmt]], list[ast.stmt]]
 ) -> ast.stmt:
-    """A copy of a compound statement with its blocks changed; any other as it is."""
+    """Copy a compound statement with its blocks changed; return any other statement as it is."""
     if not isinstance(statement, COMPOUND):
         return statement
     copied = copy.copy(statement)

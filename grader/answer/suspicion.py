@@ -1,4 +1,4 @@
-"""Suspicion: what in an answer a human should look at, whatever it earns."""
+"""Suspicions: the lines of an answer that a human should look at, whatever points it earns."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ SENTENCES: Mapping[str, str] = _WORDS["sentences"]
 ENGINE_MODULES = re.compile(
     r"torch\.(autograd|func|_C|ops|nn\.grad|_functorch|_decomp|fx|utils\.checkpoint)\b|functorch\b"
 )
-"""Modules with derivatives in them."""
+"""Modules that compute derivatives."""
 
 INNOCENT = re.compile(r"\b(autograd\.profiler|func\.vmap)\b")
-"""What stands in such a module, and has none."""
+"""The parts of such a module that compute none."""
 
 PRIVATE = re.compile("_(?!_)|" + "|".join(f"{name}$" for name in REACHED_THROUGH_OTHERS))
-"""What of a module no gradient needs."""
+"""The parts of modules that a gradient never needs."""
 
 BACKWARD_OPERATOR = re.compile(r"_backward(_|$)|backward_data")
-"""Names of the aten operators that make up autograd's own backward pass."""
+"""The names of the aten operators of which autograd's own backward pass consists."""
 
 LARGEST_CONSTANTS = 2_000
-"""Bytes of all constants in one statement, a number's 28 of them; docstrings do not count."""
+"""The bytes that one statement's constants may have. A number has 28; docstrings do not count."""
 
 AUTOGRAD = frozenset({"autograd", "grad"})
-"""Kinds of suspicions about autograd: that it is asked, that its answer is read."""
+"""The kinds of suspicion about autograd: it is called, or its results are read."""
 
 TABLE = "table"
-"""The kind that means nothing where no gradient is made: in notes, checks and pictures."""
+"""The kind that means nothing in lines that make no gradient, as in notes, checks and pictures."""
 
 
 class Suspicion(NamedTuple):
-    """What stands in one line of an answer: its kind, the number of its statement, the flag."""
+    """A suspicion about one line of an answer: its kind, its statement's number and the flag."""
 
     kind: str
     statement: int
@@ -60,10 +60,10 @@ class Suspicion(NamedTuple):
 
 
 def find_suspicions(answer: Answer) -> list[Suspicion]:
-    """List what stands in an answer that no hand-written gradient needs, line by line, in order.
+    """Find the code in an answer that a hand-written gradient never needs, line by line, in order.
 
-    None of it proves that something is wrong. The kinds are those of `SENTENCES` and `AUTOGRAD`.
-    What shows here of autograd says only where: the worker has switched it off.
+    None of it proves cheating. The kinds are those of `SENTENCES` and `AUTOGRAD`. Since the worker
+    has switched autograd off, a suspicion about it only says where it was called.
     """
     context = _Context.of(answer)
     found: dict[tuple[int, int, str], dict[str, None]] = {}
@@ -96,9 +96,9 @@ Suspicions = Iterator[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """The names by which an answer calls modules, and what it defines itself.
+    """The names that an answer gives to modules, and the names that it defines itself.
 
-    `inside` has the attributes that are not the last of their path: `a.b` of `a.b.c`.
+    `inside` holds the attributes that are not the last of their path, such as `a.b` of `a.b.c`.
     """
 
     modules: frozenset[str]
@@ -152,7 +152,7 @@ def _imported(path: str, spelling: str) -> Suspicions:
 
 
 def _asks(name: str) -> str | None:
-    """The kind of suspicion about autograd that an attribute is."""
+    """The kind of suspicion about autograd that an attribute raises, if any."""
     if name in ASKING or BACKWARD_OPERATOR.search(name):
         return "autograd"
     return "grad" if name in ANSWERS else None
@@ -220,7 +220,7 @@ def _tables(nodes: Sequence[ast.AST]) -> Suspicions:
 
 
 def _path(node: ast.expr) -> list[str]:
-    """The names of `torch.Tensor.sub`; not by `ast.unparse`, which some code makes raise."""
+    """The names in `torch.Tensor.sub`, without `ast.unparse`, which raises on some code."""
     names = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)

@@ -1,4 +1,4 @@
-"""The words of `torch_words.toml`: what PyTorch's functions do."""
+"""The words of `torch_words.toml`, which tells what PyTorch's functions do."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ MODULES = WORDS["modules"]
 
 
 def changes_in_place(name: str) -> bool:
-    """Tell from its name whether a function changes what it is called on, as `add_` does."""
+    """Tell from its name whether a function changes its tensor in place, as `add_` does."""
     return (name.endswith("_") and not name.endswith("__")) or name in WORDS["fills"]

@@ -1,1 +1,1 @@
-"""A folder of submissions becomes a gradebook."""
+"""Turns a folder of submissions into a gradebook."""

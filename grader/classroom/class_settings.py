@@ -1,4 +1,4 @@
-"""`class.toml`: the options by which a gradebook was made, for the next run to use them again."""
+"""`class.toml`: the options with which a gradebook was made, so that the next run can use them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REMEMBERED = (
     *("roster_columns", "due", "file_times", "due_notebooks", "attempts", "scale", "canvas_column"),
     *("course", "sandbox"),
 )
-"""The options of `grader grade` that are kept, by their names."""
+"""The names of the options of `grader grade` that are kept."""
 
 _HEAD = """\
 # How this gradebook was made. `grader grade FOLDER --out DIR` uses these options again. An option
@@ -32,17 +32,17 @@ _HEAD = """\
 
 
 class UnusableSettings(UserError):
-    """The file cannot be read, or says something that is not an option."""
+    """The file cannot be read, or contains something that is not an option."""
 
 
 def read_settings(gradebook: Path) -> dict[str, Any]:
-    """The options that the gradebook was made with; none where there is no such file.
+    """Read the options with which the gradebook was made; none if there is no such file.
 
     Raises:
-        UnusableSettings: it cannot be used; the message is a sentence.
+        UnusableSettings: the file cannot be used; the message is a sentence.
     """
     found = _settings_in(gradebook / SETTINGS)
-    # The course may also be the name of an installed one.
+    # The course may also be given as the name of an installed one.
     paths = {name for name in found if name in _FILES or (name == "course" and "/" in found[name])}
     whole = {name: os.path.normpath(gradebook.resolve() / found[name]) for name in paths}
     return found | whole
@@ -79,7 +79,7 @@ def write_settings(gradebook: Path, options: Mapping[str, Any]) -> None:
 
 
 def _seen_from(gradebook: Path, value: Any) -> Any:
-    """A path below the gradebook's parent as the gradebook sees it: both may move together."""
+    """Make a path below the gradebook's parent relative, so that both can be moved together."""
     if not isinstance(value, str) or not Path(value).is_absolute():
         return value
     place = Path(value).parent.resolve() / Path(value).name
@@ -95,7 +95,7 @@ def _can_be_written(value: object) -> bool:
 
 
 def settings_files(gradebook: Path) -> Iterator[Path]:
-    """The files that the gradebook was made from, with that of the options itself."""
+    """The files from which the gradebook was made, including the file of the options itself."""
     said = read_settings(gradebook)
     yield from (Path(said[name]) for name in _FILES if name in said)
     yield gradebook / SETTINGS

@@ -1,4 +1,4 @@
-"""Notices: what an instructor should know, each a code with arguments, worded in one table."""
+"""Notices for the instructor: each is a code with arguments, worded in one table."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _TABLE: Mapping[str, Mapping[str, str]] = tomllib.loads(
 )
 
 MOST_NAMED = 5
-"""So many are named where there may be thousands."""
+"""The most names that a notice lists, since there may be thousands."""
 
 
 class Notice(str):
-    """A sentence of the table `notices.toml`, by its code."""
+    """A sentence from the table `notices.toml`, by its code."""
 
     code: str
     arguments: Mapping[str, object]
     kind = "warning"
 
     def __new__(cls, code: str, **arguments: object) -> Notice:
-        """Word the notice; raises KeyError where the table has no row for the code.
+        """Word the notice; raise KeyError if the table has no row for the code.
 
-        A number is counted by the noun behind the colon, "{files:file}", and of a list the first
-        are named, with the word behind the colon before the last.
+        A number is followed by the noun after the colon, as in "{files:file}". Of a list, the first
+        names are written, with the word after the colon before the last one.
         """
         words = {name: _as_words(value) for name, value in arguments.items()}
         notice = super().__new__(cls, _TABLE[cls.kind][code].format(**words))
@@ -36,7 +36,7 @@ class Notice(str):
 
 
 class Note(Notice):
-    """A notice of something that is as it should be: `--quiet` leaves it out."""
+    """A notice about something that is in order, which `--quiet` leaves out."""
 
     kind = "remark"
 

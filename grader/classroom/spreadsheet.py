@@ -1,14 +1,14 @@
-"""What a spreadsheet asks of a CSV file: its form, and cells that it does not take for formulas."""
+"""The form of a CSV file for a spreadsheet, and cells that it does not read as formulas."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-# A spreadsheet runs a cell that begins with = + - @ (or their wide forms), or with a tab or a
-# carriage return before one; an apostrophe in front makes it text, and Excel does not show it.
-# Where the list separator is a semicolon, what follows one in the middle of a cell becomes a
-# cell of its own, quoted or not. An apostrophe that was there before gets another one.
+# A spreadsheet runs a cell that begins with = + - @ (or their wide forms), perhaps after a tab or a
+# carriage return. An apostrophe in front makes the cell text, and Excel does not show it. If the
+# list separator is a semicolon, the part of a cell after a semicolon becomes a cell of its own,
+# quoted or not. If the cell already begins with an apostrophe, it gets a second one.
 _FORMULA = re.compile(r"(^|;)(\s*)(?='*[=+\-@＝＋－＠])")
 _ESCAPED = re.compile(r"(^|;)(\s*)'(?='*[=+\-@＝＋－＠])")
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d+)?%?)?")
@@ -25,12 +25,12 @@ class CsvForm:
 
 
 FOR_EXCEL = CsvForm(encoding="utf-8-sig", newline="\r\n")
-"""UTF-8 with a byte-order mark and lines ending in CR LF: without the mark Excel reads a CSV file
-in the machine's own old encoding, and "Zoë" becomes "ZoÃ«"."""
+"""UTF-8 with a byte-order mark and CR LF line ends. Without the mark, Excel reads a CSV file in the
+machine's own old encoding, and "Zoë" becomes "ZoÃ«"."""
 
 
 def escaped(cell: str) -> str:
-    """A cell that no spreadsheet runs; numbers stay.
+    """Escape a cell so that a spreadsheet does not run it; numbers stay as they are.
 
     >>> escaped("=1+1"), escaped("+ada"), escaped("-5"), escaped("Ada;=1")
     ("'=1+1", "'+ada", '-5', "Ada;'=1")
@@ -39,7 +39,7 @@ def escaped(cell: str) -> str:
 
 
 def beginning_escaped(cell: str) -> str:
-    """A cell of trusted words, in which nobody hides a formula behind a semicolon.
+    """Escape a cell of trusted words, in which a semicolon cannot hide a formula.
 
     >>> beginning_escaped("-1 for style"), beginning_escaped("Good; -1 for style")
     ("'-1 for style", 'Good; -1 for style')
@@ -49,5 +49,5 @@ def beginning_escaped(cell: str) -> str:
 
 
 def unescaped(cell: str) -> str:
-    """What `escaped` was given."""
+    """Undo `escaped`."""
     return _ESCAPED.sub(r"\1\2", cell)

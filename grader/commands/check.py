@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-"""Environment variable in which GitHub Actions names the file of a step's summary."""
+"""The environment variable in which GitHub Actions names the file of a step's summary."""
 
 
 def _only_on_github(asked: bool) -> bool:
@@ -112,7 +112,7 @@ Judged = Iterator[tuple["Course", Result]]
 
 @contextmanager
 def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path, Course], Judged]]:
-    """What grades a file, in a process of its own: a file that is too much for it ends it alone."""
+    """Grade files in a process of their own, so that a file which is too much ends only that."""
     pool = LocalPool(1, partial(_runner, limits, sandbox), task_seconds(limits))
 
     def apart(path: Path, task: Callable[[], T]) -> T | Ungraded:
@@ -139,11 +139,11 @@ def judging(limits: Limits, sandbox: Sandbox) -> Iterator[Callable[[Path, Course
 
 @cache
 def _runner(limits: Limits, sandbox: Sandbox) -> Runner:
-    """The worker of this process, which is one that judges."""
+    """The worker of this process, which is a judge."""
     from grader.execution.runner import Runner
 
     runner = Runner(limits, sandbox)
-    # Here, not above: the worker is to be started before torch is imported.
+    # Imported here, because the worker has to be started before torch is imported.
     import grader.grading.grade  # noqa: F401
 
     return runner
@@ -165,7 +165,7 @@ def _grade(course: Course, submission: Submission, limits: Limits, sandbox: Sand
 
 
 def _explained(path: Path, task: Callable[[], T]) -> T | Ungraded:
-    """Do what is to be done with a file, or say why that cannot be done."""
+    """Do the task with a file, or say why it cannot be done."""
     try:
         return task()
     except UserError as error:
@@ -175,7 +175,7 @@ def _explained(path: Path, task: Callable[[], T]) -> T | Ungraded:
 
 
 def _show(result: Result, as_json: bool) -> None:
-    """Show a result as soon as it is there, or say why there is none; JSON waits for all."""
+    """Show a result at once, or say why there is none. JSON waits for all results."""
     if isinstance(result, Ungraded):
         complain(result.sentence)
     elif not as_json:
@@ -186,7 +186,7 @@ def _show(result: Result, as_json: bool) -> None:
 
 
 def _show_all(results: Sequence[Result], as_json: bool) -> int:
-    """Show what has waited for all results; the exit code they call for."""
+    """Show what had to wait for all results, and return the exit code."""
     from grader.reports import as_json as json_report
     from grader.reports import terminal
 
@@ -207,8 +207,8 @@ def _write_reports(
     html: Path | None,
     github: bool,
 ) -> bool:
-    """Write the reports asked for; false if one of them could not be written."""
-    # Each is imported only where it is asked for: `grader check` alone should not wait for them.
+    """Write the requested reports; return False if one of them could not be written."""
+    # Each is imported only on request, so that `grader check` alone does not wait for them.
     written = True
     if junitxml is not None:
         from grader.reports import junit
@@ -223,7 +223,7 @@ def _write_reports(
 
         say_commands(classroom.points(results))
         summary = Path(os.environ[STEP_SUMMARY])
-        # A step's commands share one summary: each adds to it.
+        # The commands of a step share one summary, so each adds to it.
         written &= _write(summary, classroom.summary(results), "a", "The run's summary")
     return written
 

@@ -1,4 +1,4 @@
-"""The options of `grader grade` about who is in the class, and about what work is worth."""
+"""The options of `grader grade` that say who is in the class and what the work is worth."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def _roles(text: str) -> dict[str, str]:
 def platform_form_of(
     scale: Scale, canvas_columns: Iterable[str], course: Course, roster: Roster | None
 ) -> PlatformForm:
-    """What the platforms' files get.
+    """Read how to write the files for the platforms.
 
     Raises:
-        UnknownColumn: Canvas has no such column, or it cannot take the points.
+        UnknownColumn: Canvas has no such column, or the column cannot take the points.
         UserError: there is no notebook of that name.
-        click.UsageError: it was named twice.
+        click.UsageError: a notebook was named twice.
     """
     columns: dict[str, str] = {}
     for text in canvas_columns:
@@ -80,10 +80,10 @@ def platform_form_of(
 def read_due_rubric(
     rubric: Path | None, due_notebooks: str | None, course: Course, due: datetime | None = None
 ) -> Rubric:
-    """The rubric, with the notebooks that are due, and when they are.
+    """Read the rubric, with the due date of each notebook that has one.
 
     Raises:
-        UnusableRubric: it cannot be used.
+        UnusableRubric: the rubric cannot be used.
         UserError: there is no notebook of that name.
     """
     found = replace(read_rubric(rubric, course), due=due)
@@ -96,10 +96,10 @@ def read_due_rubric(
 def adjustments_of(
     gradebook: Path, named: Path | None, course: Course, students: Iterable[Student]
 ) -> Adjustments:
-    """What the instructor decided: the file that was named, else the gradebook's own.
+    """Read the instructor's adjustments from the named file, or else from the gradebook's own.
 
     Raises:
-        UnusableAdjustment: a line of it cannot be used.
+        UnusableAdjustment: a line of the file cannot be used.
     """
     path = named or gradebook / ADJUSTMENTS
     if named is None and not path.exists():

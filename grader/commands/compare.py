@@ -1,4 +1,4 @@
-"""`grader compare`: what is different between two gradebooks."""
+"""`grader compare`: the differences between two gradebooks."""
 
 from __future__ import annotations
 

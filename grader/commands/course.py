@@ -1,4 +1,4 @@
-"""The course that a command is about, with its notebooks."""
+"""The course that a command works on, with its notebooks."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ course_option = _course_option(
     "the one that GRADER_COURSE or the notebook names, or a course.toml beside or above it, else "
     "the built-in one"
 )
-"""Adds `--course COURSE`, which `course_for` understands."""
+"""Adds `--course COURSE`, whose value goes to `course_for`."""
 
 class_course_option = _course_option("the built-in one, whatever a notebook or GRADER_COURSE names")
-"""Adds `--course COURSE`, which `instructors_course` understands."""
+"""Adds `--course COURSE`, whose value goes to `instructors_course`."""
 
 
 def instructors_course(asked: str | None, handed_in: Path | None = None) -> Course:
-    """The course a class is graded by: the one asked for, or else the built-in one.
+    """The course by which a class is graded: the requested one, or else the built-in one.
 
     Raises:
-        BadCourse: it lies in what students handed in, where its functions would be theirs.
+        BadCourse: the course is inside the students' submissions, who could have written it.
     """
     course = built_in_course() if asked is None else course_called(asked)
     place = Path(asked) if asked and Path(asked).is_file() else course.folder
@@ -56,7 +56,7 @@ def course_notebook(text: str, course: Course, option: str) -> str:
     """The course's notebook that an option names.
 
     Raises:
-        UserError: there is none.
+        UserError: the course has no such notebook.
     """
     try:
         return course.notebook_called(text)

@@ -1,4 +1,4 @@
-"""How `grader` ends: its exit codes, the signals that ask it to."""
+"""How `grader` ends: its exit codes, and the signals that end it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from types import FrameType
 
 PASSED = 0
-"""Every gradient of every notebook passes; or a command that gives no verdict has done its work."""
+"""Every gradient of every notebook passes, or a command without verdicts has done its work."""
 NOT_PASSED = 1
-"""Something is to do, carried, fails, errs or is refused; or was left undone."""
+"""A gradient is to do, carried, wrong, in error or refused, or some work was not done."""
 UNREADABLE = 2
 """A file could not be read as one of the course's notebooks, or a report could not be written."""
 INTERRUPTED = 130
-"""Ctrl-C, as shells report it."""
+"""Ctrl-C, with the number that shells give it."""
 
 
 @contextmanager
 def on_end_signals(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Call `handle` at Ctrl-C, a closed terminal or a polite kill, as long as the block runs."""
+    """While the block runs, call `handle` at Ctrl-C, a closed terminal or a polite kill."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = [signal.signal(number, handle) for number in signals]

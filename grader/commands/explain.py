@@ -72,7 +72,7 @@ def explain(
 
 
 def _load(text: str) -> Any:
-    """What `file.py:name` names."""
+    """Load the object that `file.py:name` names."""
     file, _, name = text.rpartition(":")
     if not file or not name.isidentifier():
         raise UserError(f"{printable(text)} is not a function of a file: write file.py:function.")
@@ -86,14 +86,14 @@ def _load(text: str) -> Any:
 
 @cache
 def _run(path: Path, shown: str) -> ModuleType:
-    """Run a file as a module, which finds others in its folder."""
+    """Run a file as a module, which can import others from its folder."""
     if not path.is_file():
         raise UserError(f"There is no file {printable(shown)}.")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise UserError(f"{printable(shown)} is not a Python file.")
     module = importlib.util.module_from_spec(spec)
-    # As Python does it for a program: dataclasses, for instance, look their module up.
+    # As Python does for a program, because dataclasses, for instance, look up their module.
     sys.modules.setdefault(path.stem, module)
     sys.path.insert(0, str(path.parent))
     try:

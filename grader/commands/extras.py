@@ -1,4 +1,4 @@
-"""The packages that a command needs and only an extra installs."""
+"""Packages that a command needs, but that only an extra installs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGES = {
 
 
 def require(extra: str, command: str) -> None:
-    """Raise UserError where something is missing that an extra installs."""
+    """Raise UserError if a package of an extra is missing."""
     if missing := [name for name in PACKAGES[extra] if not find_spec(name)]:
         raise UserError(
             f"{missing[0]} is missing: `{command}` needs `pip install 'backprop-ninja[{extra}]'`."

@@ -1,4 +1,4 @@
-"""`grader grade`: a class's notebooks become a gradebook."""
+"""`grader grade`: turn a class's notebooks into a gradebook."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ if TYPE_CHECKING:
     from grader.classroom.gradebook.write import Written
 
 MOST_NAMED = 5
-"""Files that are named where there may be thousands."""
+"""The most files that a sentence names, since there may be thousands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What the instructor asks for: the options, by their names."""
+    """The instructor's order: the options, by their names."""
 
     folder: Path
     out: Path
@@ -88,14 +88,14 @@ class Order:
 
 
 def _recall(context: click.Context, _: click.Parameter, out: Path | None) -> Path | None:
-    """Let the options that the gradebook was made with stand where none is given."""
+    """Use the options with which the gradebook was made, unless others are given."""
     if out is not None:
         context.default_map = read_settings(out)
     return out
 
 
 def _options(context: click.Context) -> Iterator[tuple[str, Any, bool]]:
-    """The options to be kept, and whether they are those of the run before."""
+    """The options to keep, and whether each comes from the previous run."""
     typed = context.meta.get(AS_TYPED, {})
     for name in REMEMBERED:
         source = context.get_parameter_source(name)
@@ -109,7 +109,7 @@ def _options(context: click.Context) -> Iterator[tuple[str, Any, bool]]:
 
 
 def _as_before(context: click.Context, out: Path) -> Iterator[str]:
-    """The line about the options that were not typed this time."""
+    """The line that names the options of the previous run."""
     said = []
     for name, value, before in _options(context):
         if before:
@@ -269,7 +269,7 @@ def _grade(order: Order, context: click.Context) -> int:
                 )
         try:
             with _writing(order.quiet):
-                # Only now, since Polars is not needed before.
+                # Imported only now, because Polars is not needed earlier.
                 from grader.classroom.gradebook.make_book import make_book
                 from grader.classroom.gradebook.write import render
 
@@ -298,7 +298,7 @@ def _grade(order: Order, context: click.Context) -> int:
 
 
 def _goes_on(doubt: str, yes: bool) -> bool:
-    """Whether to grade with a class list that may be the wrong one; a person is asked."""
+    """Ask the instructor whether to grade with a class list that may be the wrong one."""
     complain(doubt)
     if yes:
         return True
@@ -320,7 +320,7 @@ def _fresh(order: Order, course: Course) -> Settings:
 
 
 def make_pool(order: Order, settings: Settings) -> Pool:
-    """The processes that grade: those of a Dask scheduler, or this machine's."""
+    """Make the processes that grade, on a Dask cluster or on this machine."""
     if order.scheduler is not None:
         from grader.classroom.run.dask_pool import DaskPool
 
@@ -330,9 +330,9 @@ def make_pool(order: Order, settings: Settings) -> Pool:
 
 @contextmanager
 def _until_told(run: Run) -> Iterator[list[int]]:
-    """Let a signal end a run between two lines; a second one ends it at once.
+    """Let a signal end a run between two lines, and a second one at once.
 
-    The list holds the signals that came.
+    The list collects the signals.
     """
     told: list[int] = []
 
@@ -357,7 +357,7 @@ def _display(quiet: bool) -> AbstractContextManager[Show]:
 
 
 def _writing(quiet: bool) -> AbstractContextManager[object]:
-    """A word on the terminal while the pages of a large class are written."""
+    """Show a word on the terminal while the pages of a large class are written."""
     if quiet or not sys.stdout.isatty():
         return nullcontext()
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""`grader handback`: each student gets their page of the gradebook."""
+"""`grader handback`: give each student their own page of the gradebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the options of several commands take: paths, numbers, texts that are parsed, limits."""
+"""Types of options that several commands share: paths, numbers, parsed texts and limits."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class PathTo(click.Path):
-    """A path, never an empty one: from `--out "$OUT"` without OUT, it would be this very folder."""
+    """A path, but not "", because `--out "$OUT"` without OUT would mean the current folder."""
 
     def __init__(self, metavar: str | None = None, dir_okay: bool = True) -> None:
         super().__init__(dir_okay=dir_okay, path_type=Path)
         self._metavar = metavar
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str | None:
-        """What an option's help calls the path; see `click.ParamType`."""
+        """The name of the path in an option's help; see `click.ParamType`."""
         return self._metavar
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -47,11 +47,11 @@ FILE, FOLDER, DIR = PathTo("FILE"), PathTo("FOLDER"), PathTo("DIR")
 
 
 AS_TYPED = "grader.as_typed"
-"""Under which a context has the texts of the options that `said_by` parses."""
+"""The key under which a context keeps the texts of the options that `said_by` parses."""
 
 
 class Number(click.FloatRange):
-    """A number in a range, in which click would take NaN to be."""
+    """A number in a range. Click itself would accept NaN."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number; see `click.ParamType`."""
@@ -62,7 +62,7 @@ class Number(click.FloatRange):
 
 
 def said_by(parse: Callable[[Any], Any]) -> Callable[..., Any]:
-    """A callback for click: what `parse` makes of an option, its ValueError as click's own."""
+    """A callback for click that parses an option, and turns ValueError into click's own error."""
 
     def callback(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
         context.meta.setdefault(AS_TYPED, {})[parameter.name] = value
@@ -81,7 +81,7 @@ def _no_notebook(path: Path) -> Path:
 
 
 def report_option(name: str, help_: str) -> Callable[[F], F]:
-    """An option for the file that a report is written to."""
+    """An option for the file of a report."""
     return click.option(name, type=FILE, callback=said_by(_no_notebook), help=help_)
 
 
@@ -92,11 +92,11 @@ timeout_option = click.option(
     help="Stop a statement of an answer after this long (10). A whole notebook has six times that,"
     " but at most 60 s unless one statement may take longer.",
 )
-"""Adds `--timeout SECONDS`, which `limits` reads."""
+"""Adds `--timeout SECONDS`, whose value goes to `limits`."""
 
 
 def limits(timeout: float | None) -> Limits:
-    """The limits of an answer: the usual ones, with a statement's time if one was asked for."""
+    """The usual limits of an answer, with the requested time for a statement, if any."""
     if timeout is None:
         return Limits()
     total = max(timeout, min(Limits().total_seconds, 6 * timeout))

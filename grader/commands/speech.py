@@ -1,4 +1,4 @@
-"""How every command speaks to a terminal, a pipe or a file."""
+"""How all commands print to a terminal, a pipe or a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.printable import printable, without_commands
 from grader.user_error import needs_memory
 
 NO_TERMINAL = (100, 24)
-"""Columns and rows where there is no terminal to ask."""
+"""The columns and rows to assume if there is no terminal to ask."""
 
 
 def complain(sentence: str) -> None:
@@ -32,7 +32,7 @@ def say_sentences(text: str) -> None:
 
 
 def _in_lines(text: str, stream: TextIO) -> str:
-    """Text that goes to a terminal is broken at words: a terminal breaks it anywhere."""
+    """Break text for a terminal between words, since a terminal breaks it anywhere."""
     if not stream.isatty():
         return text
     lines = TextWrapper(terminal_width(), break_long_words=False, break_on_hyphens=False)
@@ -40,12 +40,12 @@ def _in_lines(text: str, stream: TextIO) -> str:
 
 
 def say(text: str) -> None:
-    """Print to standard output, whatever it is connected to; none of it is a workflow's command."""
+    """Print to standard output, whatever it is connected to, without commands to a workflow."""
     _say(text, without_commands)
 
 
 def say_commands(text: str) -> None:
-    """Print commands to GitHub's workflow, in which no words are a student's."""
+    """Print commands to GitHub's workflow. They must not contain a student's words."""
     _say(text, str)
 
 
@@ -58,22 +58,22 @@ def _say(text: str, finished: Callable[[str], str]) -> None:
 
         text = in_ascii(text)
     try:
-        # The text has escapes only if they are wanted.
+        # The text has escape sequences only if they are wanted.
         click.echo(finished(text), nl=False, color=True)
     except OSError as error:
-        # What is left in the buffer would raise again when the interpreter exits.
+        # Otherwise the rest of the buffer would raise again when the interpreter exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # `| head` has simply seen enough
             raise click.ClickException(f"The output cannot be written: {error.strerror}.") from None
 
 
 def terminal_width() -> int:
-    """Columns of the terminal, or of an imagined one."""
+    """The columns of the terminal, or of an imagined one."""
     return shutil.get_terminal_size(NO_TERMINAL).columns
 
 
 def has_colour() -> bool:
-    """The terminal's colours, unless the user's environment asks for none (no-color.org)."""
+    """True if the terminal has colours, and the user's environment allows them (no-color.org)."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -83,7 +83,7 @@ def has_colour() -> bool:
 
 @contextmanager
 def waiting_for(path: Path) -> Iterator[None]:
-    """Show a word on the terminal as long as there is nothing else to show."""
+    """Show a word on the terminal until there is something to show."""
     if not sys.stderr.isatty():
         yield
         return
@@ -96,7 +96,7 @@ def waiting_for(path: Path) -> Iterator[None]:
 
 
 def own_failure(what: str, error: Exception) -> str:
-    """The sentence for a mistake of the grader's own; developers can see the traceback."""
+    """The sentence for an error in the grader itself; developers can see the traceback."""
     if os.environ.get("GRADER_DEBUG"):
         traceback.print_exc()
     if needs_memory(error):
@@ -109,7 +109,7 @@ def own_failure(what: str, error: Exception) -> str:
 
 
 def told(what: str, complaints: Sequence[str]) -> bool:
-    """Say in a line how something is, and below it what is missing; true if nothing is."""
+    """Print a line about something and the complaints below it; return True if there are none."""
     say(f"{what}: {'to mend' if complaints else 'in order'}\n")
     for sentence in complaints:
         say(f"  {sentence}\n")

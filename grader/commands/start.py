@@ -1,4 +1,4 @@
-"""`grader start`: the blank notebooks in a folder of one's own, and JupyterLab on them."""
+"""`grader start`: write the blank notebooks into a folder, and open them in JupyterLab."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def start(folder: Path, encore: bool, no_open: bool) -> None:
 
 
 def find_blanks(encore: bool) -> dict[str, bytes]:
-    """Read the course's blank notebooks, by their names.
+    """Read the course's blank notebooks, keyed by name.
 
     Raises:
         UserError: the package was installed without them.
@@ -71,10 +71,10 @@ def find_blanks(encore: bool) -> dict[str, bytes]:
 
 
 def write_blanks(folder: Path, blanks: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """Write those notebooks that the folder lacks.
+    """Write the notebooks that the folder lacks.
 
     Returns:
-        The names of the notebooks that were written, and of those that were there and differ.
+        The names of the notebooks that were written, and of those that existed and differ.
 
     Raises:
         UserError: the folder is a file.
@@ -87,7 +87,7 @@ def write_blanks(folder: Path, blanks: Mapping[str, bytes]) -> tuple[list[str], 
     for name, blank in blanks.items():
         path = folder / name
         try:
-            # Never over a file, whatever happens in between.
+            # Never overwrite a file, whatever happens in between.
             with path.open("xb") as file:
                 file.write(blank)
             written.append(name)
@@ -98,7 +98,7 @@ def write_blanks(folder: Path, blanks: Mapping[str, bytes]) -> tuple[list[str], 
 
 
 def open_lab(folder: Path) -> None:
-    """Open notebook 1 in JupyterLab, and wait until JupyterLab has ended."""
+    """Open notebook 1 in JupyterLab, and wait until JupyterLab ends."""
     command = [sys.executable, "-m", "jupyter", "lab", FIRST]
     # In a container one is root, and JupyterLab has to be told that this is meant.
     if getattr(os, "geteuid", lambda: 1)() == 0:

@@ -1,4 +1,4 @@
-"""The command behind `make train`: 200,000 steps with the backward pass of a notebook."""
+"""The command behind `make train`: train for 200,000 steps with a notebook's backward pass."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ SOLUTION = Path("notebooks/solutions/04_manual_training.ipynb")
 
 
 def train_and_report(notebook: Path, steps: int) -> list[str]:
-    """Train with the answer in a notebook; return lines that say what came of it.
+    """Train with the answer in a notebook, and return lines about the result.
 
-    An interrupt ends the training after the step at hand: then the lines are about that.
+    An interrupt ends the training after the current step, and the lines are then about what was
+    reached.
     """
     backward = write_backward(training(), read_submission(notebook, built_in_course()).cells)
     _, itos = build_vocabulary()

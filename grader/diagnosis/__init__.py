@@ -1,1 +1,1 @@
-"""Why a value is wrong."""
+"""Finds out why a gradient is wrong."""

@@ -26,25 +26,26 @@ SAYS_ALL = (
     *("single memory location", "a bool tensor", "two bool", "to Python scalars", NO_POWER),
     *("'function'", "not function"),
 )
-"""In an exception's words: what was expanded is to be cloned, a mask is not a number, two stars
-make a power, `math` takes no tensor, and a function is to be called."""
+"""Words of exceptions that already tell the mistake: an expanded tensor needs a clone, a mask is
+not a number, a power needs two stars, `math` takes no tensor, and a function has to be called."""
 
 OF_INDICES = (Kind.WRONG_INDEX, Kind.HARD_CODED_SIZE, Kind.PARTIAL_ROWS, Kind.ONLY_THIS_BATCH)
-"""Mistakes that may raise an exception at some sizes and give a wrong value at others."""
+"""Mistakes that raise an exception at some sizes, and give a wrong value at others."""
 
 OF_SHAPE = (Kind.LOST_KEEPDIM, Kind.WRONG_SHAPE, Kind.TRANSPOSED)
-"""Of these the values show the shape, and the sentence tells it."""
+"""Mistakes of which the values show the shape, which the sentence tells."""
 
 LONGEST_SEARCHED = 10_000
-"""Characters of a gradient's own statements; in the longest right answer it is a third of that."""
+"""The most characters that a gradient's own statements may have. The longest right answer known has
+a third of that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a gradient is wrong: the diagnosis, and where the mistake stands if that is known.
+    """Why a gradient is wrong: the diagnosis, and the place of the mistake if it is known.
 
-    `piece` is the wrong part of the statement at `place`, `nth` counts the places in the statement
-    in which the same text stands, from 0.
+    `piece` is the wrong part of the statement at `place`. If the statement contains the same text
+    several times, `nth` says which of them it is, counted from 0.
     """
 
     diagnosis: Diagnosis
@@ -63,7 +64,7 @@ def find_reason(
     allowance: Allowance,
     right: Mapping[str, Set[int]] = MappingProxyType({}),
 ) -> Cause | None:
-    """Why a gradient is wrong; nothing rather than a guess.
+    """Find out why a gradient is wrong; return None rather than a guess.
 
     `right` are the gradients whose own lines are right, with the numbers of these statements.
     """
@@ -93,10 +94,10 @@ def find_reason(
 
 
 def _is_hopeless(value: Value) -> bool:
-    """True for what ran into a limit, is too large, or has code of its own: no edit helps.
+    """True if no edit can help: the value ran into a limit, is too large, or has code of its own.
 
-    Nor where the type says all, since an array of numpy's may hold the right numbers; nor where
-    the exception does.
+    The same is true if the type says everything, since a numpy array may hold the right numbers,
+    and if the exception does.
     """
     if value.raised is not None:
         return value.raised.by_limit or any(words in value.raised.message for words in SAYS_ALL)
@@ -105,14 +106,14 @@ def _is_hopeless(value: Value) -> bool:
 
 
 MOST_REMEMBERED = 4_096
-"""Findings that a process keeps: a class makes the same mistakes."""
+"""The findings that a process keeps, because the students of a class make the same mistakes."""
 
 REMEMBERED: dict[object, tuple[int, Edit | Explanation | None]] = {}
-"""Each with the place, among the gradient's own statements, of the one that is edited."""
+"""Each with the position, among the gradient's own statements, of the edited one."""
 
 
 def _found(search: Search, verdict: Verdict) -> Edit | Explanation | None:
-    """What is found out about a gradient; of equal statements it is found out once."""
+    """Find out why a gradient is wrong, only once for equal statements."""
     item, comparison = search.item, verdict.comparison
     texts = "\0".join(own.text for own in (*search.statements, *search.settled))
     written = hashlib.sha256(texts.encode("utf-8", "surrogatepass")).digest()
@@ -131,5 +132,5 @@ def _found(search: Search, verdict: Verdict) -> Edit | Explanation | None:
         edited = numbers.index(found.own.number) if isinstance(found, Edit) else 0
         REMEMBERED[key] = edited, found
     edited, found = REMEMBERED[key]
-    # In this answer the same statement may have another place.
+    # In this answer, the same statement may be at another place.
     return replace(found, own=search.statements[edited]) if isinstance(found, Edit) else found

@@ -1,4 +1,4 @@
-"""Edits: the small changes of a student's statements that may turn a wrong gradient right."""
+"""Edits: small changes of a student's statements that may make a wrong gradient right."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from grader.diagnosis.kinds import Kind
 
 LIKELIHOODS = ("first", "expected", "second", "likely", "possible", "last")
 FIRST, EXPECTED, SECOND, LIKELY, POSSIBLE, LAST = range(6)
-"""How soon an edit is thought of: how often people make the mistake, and how small it is."""
+"""The order in which edits are tried, by how common the mistake is and how small the edit."""
 
 SLOPE = "slope_of_{}_"
-"""The name by which an edit reads the slope of a step that works number by number."""
+"""The name by which an edit reads the slope of a step that works element by element."""
 
 LONGEST_PIECE = 40
-"""Characters of a student's own line that are quoted in a sentence."""
+"""The most characters of a student's own line that a sentence quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change of one statement: what becomes of its text, and what is said if it was needed.
+    """One change of one statement: its new text, and the sentence to say if the change was needed.
 
-    `piece` is where the text as it stands is wrong; `belongs` is for the hint. A `doubled` edit
-    takes the piece twice: what that does to the value shows by which number it is to be taken.
+    `piece` is the wrong part of the present text, and `belongs` is for the hint. A `doubled` edit
+    takes the piece twice, and the effect on the value shows by which number the piece must be
+    multiplied.
     """
 
     likelihood: int
@@ -37,11 +38,11 @@ class Edit:
     belongs: str = ""
     doubled: bool = False
     others: Mapping[int, str] = field(default_factory=dict)
-    """New texts of other statements, by their numbers."""
+    """The new texts of other statements, by their numbers."""
     rule: object = None
-    """That of the table of mistakes, if it comes from there."""
+    """The rule of the table of mistakes from which the edit comes, if any."""
     factor: Factor | None = None
-    """How many times what it should be the piece of a `doubled` edit is, else the whole result."""
+    """How many times too large the piece of a `doubled` edit is, or otherwise the whole result."""
 
     @property
     def texts(self) -> dict[int, str]:
@@ -50,7 +51,7 @@ class Edit:
 
     @property
     def source(self) -> str:
-        """The piece as it stands."""
+        """The text of the piece."""
         return self.own.text[slice(*self.piece)]
 
 
@@ -58,7 +59,7 @@ class Edit:
 class Scope:
     """The names that an edit of one gradient's statements may use.
 
-    They are found by the capitals that stand for them in the table of mistakes: `scope["NEAR"]`.
+    The table of mistakes writes them as words in capitals, and so they are found: `scope["NEAR"]`.
     `sizes` are those that the student sees.
     """
 
@@ -66,13 +67,13 @@ class Scope:
     sizes: Mapping[str, int]
     names: Mapping[str, Sequence[str]]
     differences: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Of two names each, by the tensor in whose forward line they stand."""
+    """Expressions of two names each, by the tensor in whose forward line they occur."""
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    """Those of the forward pass's tensors and of their gradients."""
+    """The shapes of the forward pass's tensors and of their gradients."""
     fits: bool = False
-    """Whether the gradient has the right shape already."""
+    """Whether the gradient already has the right shape."""
     reassigned: Set[str] = frozenset()
-    """Names that the statements assign more than once."""
+    """The names that the statements assign more than once."""
 
     def __getitem__(self, capitals: str) -> Sequence[str]:
         return self.names[capitals]
@@ -83,11 +84,11 @@ class Scope:
 
 
 def quoted(text: str) -> str:
-    """A piece of a line for the middle of a sentence."""
+    """Quote a piece of a line in the middle of a sentence."""
     text = " ".join(text.split())
     return f"`{text}`" if len(text) <= LONGEST_PIECE else "this expression"
 
 
 def capital(text: str) -> str:
-    """The same for the beginning of one."""
+    """Quote a piece of a line at the beginning of a sentence."""
     return text[:1].upper() + text[1:]

@@ -1,4 +1,4 @@
-"""Every edit of a gradient's statements: by the table of mistakes, letters, lines."""
+"""Every edit of a gradient's statements: by the table of mistakes, of letters and of lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from grader.diagnosis.expression import Expression
 from grader.diagnosis.kinds import Kind
 
 MOST_PAIRS = 600
-"""Of edits that move a line out of a loop."""
+"""The likelihood of edits that move a line out of a loop."""
 
 EQUATION = re.compile(r"[a-zA-Z, ]+(?:->[a-zA-Z ]*)?")
 
@@ -34,10 +34,10 @@ EQUATION = re.compile(r"[a-zA-Z, ]+(?:->[a-zA-Z ]*)?")
 def every_edit(
     statements: Sequence[OwnStatement], answer: Answer, keep: frozenset[int], scope: Scope
 ) -> Iterator[list[Edit]]:
-    """All edits that change something, each once: for each likelihood those thought of then.
+    """All edits that change something, each once, in batches, the likeliest first.
 
-    They are made when they are asked for, since most mistakes are found among the first. The
-    `statements` come with the last one first; of equal ones the last is edited.
+    The edits are made on demand, since most mistakes are found in the first batches. The
+    `statements` come with the last one first, and of equal statements the last is edited.
     """
     latest = {own.text: own for own in reversed(statements)}
     counters = frozenset[str]().union(*(own.counters for own in statements))
@@ -47,7 +47,7 @@ def every_edit(
         inside = (inner for inner in walk_statements([own.top]) if answer.number[inner] in keep)
         edited = (Site(own, one, ()) for one in inside if one not in own.ends)
         expressions += [Expression(site, STATEMENT, scope) for site in edited]
-        # A template of a gradient that has the right shape has it too.
+        # If the gradient has the right shape, so has its template.
         skipped = own.templates if scope.fits else frozenset[ast.AST]()
         for site in sites(own, answer, keep):
             if site.node in skipped:
@@ -69,13 +69,13 @@ def every_edit(
 
 
 def _put(site: Site, likelihood: int, kind: Kind, new: str, message: str) -> Edit:
-    """An edit that puts something in the place of one expression."""
+    """An edit that replaces one expression."""
     span = site.own.span(site.node)
     return Edit(likelihood, kind, site.own, span, site.own.put(span, new), message)
 
 
 def _letters(site: Site, equation: str) -> Iterator[Edit]:
-    """An axis more or less, another axis in the result; two axes of a term swapped."""
+    """Edits of an einsum: add, remove or change an axis of the result, swap two axes of a term."""
     equation = equation.replace(" ", "")
     before, _, result = equation.partition("->")
     after = "The letters after the arrow are not the right axes."
@@ -100,13 +100,13 @@ def _letters(site: Site, equation: str) -> Iterator[Edit]:
 
 
 def _loops(own: OwnStatement) -> Iterator[Edit]:
-    """What stands in a loop and belongs outside."""
+    """Edits that move a line out of a loop."""
     pairs = ((outer, loop) for outer in own.loops for loop in ast.walk(outer))
     for outer, loop in pairs:
         if not isinstance(outer, ast.For) or not isinstance(loop, ast.For):
             continue
         message = "This line stands inside of the loop."
-        # Its last line belongs behind the loop then, or the one around it, its first line before.
+        # Its last line moves behind this loop or the one around it, or its first line before it.
         for line, order in ((loop.body[-1], -1), (loop.body[0], 1)) if loop.body[1:] else ():
             (start, end), indent = own.span(outer), "\n" + " " * outer.col_offset
             moved, (first, last) = ast.unparse(line).replace("\n", indent), own.span(line)
@@ -116,9 +116,9 @@ def _loops(own: OwnStatement) -> Iterator[Edit]:
 
 
 def taken_out(statements: Sequence[OwnStatement], answer: Answer, gradient: str) -> Iterator[Edit]:
-    """Without the last line, if it puts another value in the place of a right one.
+    """Remove the last line, if it replaces a right value by another.
 
-    One that stands in another cell, or whose value another gradient gets, was not meant to do that.
+    A line in another cell, or one whose value another gradient gets, was not meant to do that.
     """
     writing = [own for own in statements if gradient in answer.written[own.top]]
     if len(writing) < 2:
@@ -138,7 +138,7 @@ def taken_out(statements: Sequence[OwnStatement], answer: Answer, gradient: str)
 
 
 def _lines(statements: Sequence[OwnStatement], answer: Answer, scope: Scope) -> Iterator[Edit]:
-    """Lines that ran again, that undo the forward pass, or at the wrong side of a loop."""
+    """Edits of lines that run twice, that undo the forward pass, or that are outside their loop."""
     once = {own.text: own for own in statements}
     again = [own for own in statements if own is not once[own.text]]
     if again:

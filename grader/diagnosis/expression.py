@@ -1,4 +1,4 @@
-"""Expressions: the parts of a student's line, on which the table of mistakes is tried."""
+"""Expressions: the parts of a student's line, to which the table of mistakes is applied."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ from grader.diagnosis.mistakes import (
 )
 
 SLOPES = ("ALONE", "NOSIGMOID", "NORELU", "SLOPE")
-"""The words of the table for slopes of steps, which stand by the steps' names."""
+"""The words of the table for the slopes of steps, which follow the steps' names."""
 
 TINY, LARGEST = 1e-2, 1e9
-"""A number below the first keeps a division from failing; none of a backward pass is larger."""
+"""A number below the first only prevents a division by zero, and a backward pass has no number
+above the second."""
 
 ANY = frozenset({"this", "that", "other", "another", "called", "target"})
-"""Placeholders of any expression."""
+"""The placeholders that any expression can fill."""
 
 KINDS = {
     INDEX: Kind.WRONG_INDEX,
@@ -48,37 +49,37 @@ KINDS = {
     AXIS: Kind.WRONG_AXIS,
     EXPONENT: Kind.POWER_RULE,
 }
-"""What any mistake is called in an index, a range and so on."""
+"""The kind of any mistake in an index, in a range and so on."""
 
 OF_THEIR_OWN = frozenset(
     {Kind.HARD_CODED_SIZE, Kind.LOST_KEEPDIM, Kind.MISROUTED_MAX, Kind.NOT_ACCUMULATED}
     | {Kind.PERMUTED, Kind.ONLY_THIS_BATCH, Kind.WRONG_SHAPE, Kind.PARTIAL_ROWS, Kind.WRONG_NAME}
 )
-"""Kinds that keep their name wherever they occur."""
+"""The kinds that stay the same wherever they occur."""
 
 OF_NUMBERS = frozenset(
     {Kind.POWER_RULE, Kind.MISSING_FACTOR, Kind.EXTRA_FACTOR, Kind.MISSING_BRANCH}
     | {Kind.EXTRA_TERM, Kind.MISSING_EPS, Kind.BESSEL}
 )
-"""Kinds that are not looked for in a comparison: which side is larger shows no exponent."""
+"""The kinds that are not tried in a comparison, because its result cannot show an exponent."""
 
 OPERANDS = (ast.Name, ast.BinOp, ast.Call, ast.UnaryOp, ast.Subscript, ast.Attribute, ast.Compare)
 
 COUNTING = frozenset({"range", "len", "enumerate"})
-"""Python's own functions that loops count with: their names are not tensors."""
+"""Python's own functions that loops use; their names are not tensors."""
 
 SLOT = "\0"
-"""No line of Python has it."""
+"""A character that does not occur in Python code."""
 
 OF_TENSORS = frozenset(dir(Tensor)) - {"where"}
-"""Methods that take what the function of PyTorch by the same name has as its first argument."""
+"""Methods whose tensor is the first argument of the function with the same name in `torch`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Expression:
-    """An expression or a statement, on which the rules of the table are tried.
+    """An expression or a statement, to which the rules of the table are applied.
 
-    `place` is what it is for, by `role`; `scope` has the names that may be put in.
+    `place` is its role, as `role` gives it. `scope` has the names that may be put in.
     """
 
     site: Site
@@ -88,7 +89,7 @@ class Expression:
     _words: dict[ast.AST, frozenset[str]] = field(default_factory=dict)
 
     def edits(self, likelihood: int) -> Iterator[Edit]:
-        """The edits of a likelihood: most mistakes are found before the last are tried."""
+        """The edits of one likelihood."""
         sort: type = type(self.site.node)
         for rule in rules(sort, sign_of(self.site.node), self._places, likelihood):
             if self._is_compared and rule.kind in OF_NUMBERS:
@@ -101,7 +102,7 @@ class Expression:
                 yield from self._put_right(rule, known)
 
     def _put_right(self, rule: Rule, fit: _Fit) -> Iterator[Edit]:
-        """What a rule makes of it, once for each name that may be put in."""
+        """The edits of one rule: one for each name that may be put in."""
         own, source, doubled = self.site.own, fit.source, rule.says == TWICE
         kind = rule.kind if rule.kind in OF_THEIR_OWN else self._usual or rule.kind
         piece = next(map(fit.place, rule.marks), fit.span)
@@ -121,7 +122,7 @@ class Expression:
             name = names[0][0] if names else ""
             if rule.puts_a_name and fit.has_shape and not fit.broadcasts_with(name):
                 continue
-            # What is taken off again where it is read merely cancels.
+            # A value that is subtracted again where it is read merely cancels.
             if rule.new.endswith(" - NEAR") and name in own.names:
                 continue
             written = new if fit.is_bare or new.isidentifier() else f"({new})"
@@ -134,7 +135,7 @@ class Expression:
 
     @cached_property
     def _usual(self) -> Kind | None:
-        """What any mistake is called where it stands."""
+        """The kind of any mistake at this place, if the place decides it."""
         parents = self.site.parents
         powers = (p for p in parents if isinstance(p, ast.BinOp) and isinstance(p.op, ast.Pow))
         power = next(powers, None) if self.place == EXPONENT else None
@@ -151,7 +152,7 @@ class Expression:
 
     @cached_property
     def _places(self) -> frozenset[str]:
-        """The words of the table for where it stands."""
+        """The words that the table uses for its place."""
         site, found = self.site, {self.place}
         found |= {WHOLE} if site.is_whole else set()
         found |= {AXES if self.place == AXIS else EVERYWHERE} if self._again else set()
@@ -161,7 +162,7 @@ class Expression:
 
 @dataclass(eq=False)
 class _Fit:
-    """What a pattern's placeholders, methods and signs stand for at one site."""
+    """What a pattern's placeholders, methods and signs match at one site."""
 
     site: Site
     scope: Scope
@@ -170,7 +171,7 @@ class _Fit:
     written: dict[str, str] = field(default_factory=dict)
 
     def fits(self, pattern: object, node: object) -> bool:
-        """True if all of a node is as the pattern says, which is then taken down."""
+        """Match a node against a pattern, and note what its placeholders match."""
         match pattern, node:
             case ast.Name(id=word), ast.AST() if word.startswith(NAMED):
                 return self._stands_for(word.removeprefix(NAMED), node)
@@ -214,7 +215,7 @@ class _Fit:
         return is_so and self._take_down(due, name)
 
     def _sides_fit(self, pattern: ast.BinOp, node: ast.BinOp) -> bool:
-        """True if two sides, whose order makes no difference, fit in one or the other order."""
+        """True if two operands fit in either order, for operators that do not care."""
         before = self.bound.copy(), self.written.copy()
         if self.fits(pattern.left, node.left) and self.fits(pattern.right, node.right):
             return True
@@ -222,9 +223,9 @@ class _Fit:
         return self.fits(pattern.left, node.right) and self.fits(pattern.right, node.left)
 
     def _arguments_fit(self, pattern: ast.Call, node: ast.Call, start: int = 0) -> bool:
-        """True for the arguments from the `start` on: what a method is called on may be the first.
+        """True if the arguments fit from `start` on; a method's tensor may be the first of them.
 
-        `torch.sum(a, 0)` is `a.sum(0)`.
+        `torch.sum(a, 0)` is the same as `a.sum(0)`.
         """
         given, due, rest = node.args[start:], [*pattern.args], ""
         match due:
@@ -243,7 +244,7 @@ class _Fit:
         )
 
     def text(self, found: re.Match[str]) -> str:
-        """What stands for one token of a new text, a `SLOT` for a name that is put in."""
+        """The text for one token of a rule's new text, with a `SLOT` for a name that is put in."""
         match found.lastgroup:
             case "placeholder":
                 text = self.site.own.atom(self.bound[found["placeholder"]])
@@ -258,7 +259,7 @@ class _Fit:
         return self.written[found[0]]
 
     def names(self, word: str) -> Iterator[tuple[str, str]]:
-        """The names that a word stands for at this site, each with how it is written."""
+        """The names for which a word stands at this site, each with its spelling."""
         source, scope = self.source, self.scope
         tensor = scope.gradient[1:]
         match word:
@@ -280,17 +281,17 @@ class _Fit:
             yield name, SLOPE.format(name) if word in SLOPES else name
 
     def broadcasts_with(self, name: str) -> bool:
-        """False for a tensor that cannot be broadcast with the one that stands here."""
+        """False for a tensor that cannot be broadcast with the one at this site."""
         shapes = self.scope.shapes.get(name, ()), self.scope.shapes.get(self.source, ())
         pairs = zip(*map(reversed, shapes), strict=False)
         return all(m == n or 1 in (m, n) for m, n in pairs)
 
     @cached_property
     def has_shape(self) -> bool:
-        """True for what has a share in the right shape of the gradient, number by number."""
+        """True if this takes part, element by element, in a gradient that has the right shape."""
         own, scope = self.site.own, self.scope
         is_its_own = scope.fits and scope.gradient in own.names
-        # A sum, a view or an index around it makes another shape of it.
+        # A sum, a view or an index around it changes its shape.
         around = (isinstance(one, ast.Call | ast.Subscript) for one in self.site.parents)
         return is_its_own and self.site.node not in own.without_factor and not any(around)
 
@@ -303,7 +304,7 @@ class _Fit:
         return self.site.own.source(self.site.node)
 
     def place(self, mark: str) -> Span:
-        """Where a placeholder's expression stands, or the sign."""
+        """The span of a placeholder's expression, or of the sign."""
         node, own = self.site.node, self.site.own
         match node:
             case ast.BinOp(left=before, right=after) | ast.AugAssign(target=before, value=after):
@@ -314,21 +315,21 @@ class _Fit:
 
     @cached_property
     def sign(self) -> str:
-        """That between the operands."""
+        """The sign between the operands."""
         node = self.site.node
         end = "=" if isinstance(node, ast.AugAssign) else ""
         return SIGNS.get(type(getattr(node, "op", None)), "") + end
 
     @cached_property
     def is_bare(self) -> bool:
-        """True if no brackets may be put around what takes the place."""
+        """True if its replacement must not be put in brackets."""
         node = self.site.node
         is_open = isinstance(node, ast.Tuple) and self.site.own.source(node)[0] != "("
         return is_open or isinstance(node, ast.stmt)
 
     @cached_property
     def words(self) -> dict[str, str]:
-        """What stands for the words of a sentence."""
+        """The values for the words of a sentence."""
         node, own = self.site.node, self.site.own
         methods = (key for key in self.written if key.isidentifier() and key[:4] != "rest")
         method = min(methods, key=lambda key: key not in METHODS, default="")
@@ -344,12 +345,12 @@ def _is_module(pattern: ast.AST) -> bool:
 
 
 def _placeholders(node: ast.AST, own: OwnStatement, scope: Scope) -> frozenset[str]:
-    """The placeholders of the table that may stand for a node."""
+    """The placeholders of the table that a node may fill."""
     if not isinstance(node, ast.expr) or isinstance(node, ast.Starred):
         return frozenset()
     name = node.id if isinstance(node, ast.Name) else ""
     value: Any = getattr(node, "value", None)
-    # Truth values are not numbers here, although Python counts with them.
+    # Booleans are not numbers here, although Python counts with them.
     number = value if type(value) in (int, float) and abs(value) < LARGEST else None
     inside = [inner for inner in ast.walk(node) if inner is node or inner not in own.without_factor]
     names = {inner.id for inner in inside if isinstance(inner, ast.Name)}

@@ -1,4 +1,4 @@
-"""Factors: numbers that depend on an instance's sizes, written as a student would."""
+"""Factors: numbers that depend on an instance's sizes, written as a student would write them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache
 from types import CodeType
 
 SAME = 1e-9
-"""Largest relative difference of two float64 numbers that are the same."""
+"""The largest relative difference of two float64 numbers that count as equal."""
 
 Sizes = Mapping[str, int]
 
@@ -19,7 +19,7 @@ _FORMS = (
     *("{n} * ({n} - 1)", "({n} - 1)**2", "{n}**2", "1/{n}**2", "{n}**0.5", "1/{n}**0.5"),
 )
 _FORMS_OF_TWO = ("{a}/{b}", "{a} * {b}", "1/({a} * {b})")
-"""Expressions of one size and of two, the likeliest first."""
+"""Expressions of one and of two sizes, the likeliest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +41,18 @@ class Factor:
         return {"1": self.sizes, "-1": f"-{self.sizes}"}.get(number, f"{number} * {self.sizes}")
 
     def at(self, lecture: Sizes) -> str:
-        """The factor at the lecture's sizes, and how it is made."""
+        """The factor at the lecture's sizes, and how it comes about."""
         value = f"{self.number * _value(self.sizes, lecture):.6g}"
         text = self.text
         if text.startswith("(") and text.find(")") == len(text) - 1:
             text = text[1:-1]
-        # A number that is neither whole nor one part of a few explains nothing.
+        # A number that is neither an integer nor 1 over a small one explains nothing.
         return f"{value} ({text})" if self.sizes and _is_simple(self.number) else value
 
     def written_out(self, lecture: Sizes) -> str | None:
-        """The size that stands in the code as the lecture's number, if the factor gives it away.
+        """The size that the code has as the lecture's number, if the factor gives it away.
 
-        With 32 in the place of n, what comes out is n/32 or 32/n times what it should be.
+        With 32 instead of n, the result is n/32 or 32/n times what it should be.
         """
         if not self.sizes or abs(self.number * _value(self.sizes, lecture) - 1) > SAME:
             return None
@@ -60,14 +60,14 @@ class Factor:
 
 
 def _is_simple(number: float) -> bool:
-    """True for a whole number, and for one part of a few."""
+    """True for an integer, and for 1 over a small one."""
     return any(abs(x - round(x)) < SAME for x in (number, 1 / (number or 1)))
 
 
 def name_factor(scales: Sequence[float], sizes: Sequence[Sizes]) -> Factor | None:
-    """How a factor is written that has these values on instances of these sizes.
+    """Find the expression of a factor that has these values on instances of these sizes.
 
-    None where it is not a number times a short expression of sizes.
+    The result is None if the factor is not a number times a short expression of sizes.
     """
     for text in ("", *_expressions(list(sizes[0]))):
         numbers = [
@@ -87,7 +87,7 @@ def _expressions(names: Sequence[str]) -> Iterator[str]:
 
 
 def _value(text: str, sizes: Sizes) -> float:
-    """An expression of sizes, worked out; 1 where there is none."""
+    """Evaluate an expression of sizes; an empty one is 1."""
     return float(eval(_compiled(text or "1"), {}, dict(sizes)))
 
 

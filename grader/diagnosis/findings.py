@@ -1,4 +1,4 @@
-"""Findings: what there is to say of a wrong gradient, the best first."""
+"""Findings: what there is to say about a wrong gradient, the best first."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from grader.program.compare import (
 from grader.verdict import Check, Outcome, Verdict
 
 CANCELS = re.compile(r"(?<![.\w*])(?<!/ )(?<!\*\* )([A-Za-z_]\w*) / \1\b(?! *(?:[.([]|\*\*))")
-"""A tensor divided by itself: nobody means that."""
+"""A tensor divided by itself, which a student cannot have meant."""
 
 BY_ZERO = re.compile(r"(?:/|/=|\bdiv\w*\(|\bdivide\(|\*)\s*\(?0(?:\.0*)?(?![\d.])")
-"""A division by zero, or by something that is taken times zero, as it is written."""
+"""A division by zero, or by something times zero, as it is written."""
 
 RIGHT_NUMBERS = "The numbers are right."
-"""What is said first of the right numbers in another shape."""
+"""The beginning of the sentence about right numbers in another shape."""
 
 
 def findings(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
-    """What there is to say, the best first: an edit with its final sentence, or what is seen."""
+    """What there is to say, the best first: edits with their sentences, or what the values show."""
     if verdict.outcome is Outcome.REFUSED:  # no other edit of a line that asks autograd is meant
         edits = [*taken_out(search.statements, search.answer, search.item.name)]
         yield from of_repairs(search, [search.find(edits)])
@@ -51,7 +51,7 @@ def findings(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
         yield from _written_in(search)
     if (unfit := _unfit(search)) is not None:
         by_zero = any(BY_ZERO.search(own.text) for own in search.statements)
-        # Else it follows from another mistake.
+        # Otherwise it follows from another mistake.
         if unfit[0] is Kind.NAN and not (by_zero or _is_right_but_for_nan(search)):
             yield from of_repairs(search, map(search.find, search.batches()))
         yield unfit
@@ -65,7 +65,7 @@ def findings(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
 
 
 def _written_in(search: Search) -> Iterator[Edit]:
-    """Sizes that stand as numbers, if that is all that is wrong."""
+    """Sizes that are written as numbers, if nothing else is wrong."""
     further = search.with_sizes
     if further is None or search.item.lecture.is_placeholder or not further.is_right_unedited:
         return
@@ -85,7 +85,7 @@ def _written_in(search: Search) -> Iterator[Edit]:
 
 
 def _of_shape(search: Search, verdict: Verdict) -> Iterator[Explanation]:
-    """The right numbers in another shape, at the notebook's sizes too if it ran there."""
+    """The right numbers in another shape, also at the notebook's sizes if the line ran there."""
     shape, due = verdict.comparison.shape, verdict.comparison.expected_shape
     if not search.values or shape == due is not None:
         return
@@ -106,10 +106,10 @@ def _of_shape(search: Search, verdict: Verdict) -> Iterator[Explanation]:
 
 def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
     repairs = map(search.find, search.batches())
-    # Two batches are thought of before anything that the values show.
+    # Two batches of edits are tried before anything that the values show.
     soon = of_repairs(search, itertools.islice(repairs, 2))
     first = [*itertools.islice(soon, 1)]
-    # A number in a line on the way may be right, and what reads the line lack one.
+    # The number in an intermediate line may be right, and the line that reads it may lack one.
     numbers = (edit.own.top for edit in first if edit.kind is Kind.CONSTANT_FACTOR)
     if all(search.item.name in search.answer.written[top] for top in numbers):
         yield from first
@@ -127,18 +127,18 @@ def _of_wrong_value(search: Search, verdict: Verdict) -> Iterator[Edit | Explana
 
 
 def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
-    """What arrives and is not used, where no edit is right."""
+    """Upstream gradients that are not used, if no edit is right."""
     outside, names = search.references.program.arriving, search.names
     due = [one for one in search.scope["ARRIVING"] or outside if search.counts(one)]
     unused = [one for one in due if one not in names]
     is_due = listed(f"`{one}`" for one in unused)
-    # The value of a step that reads nothing else may stand there for its slope.
+    # The value of a step that reads nothing else may be there instead of its slope.
     no_gradients = {*outside, *(f"d{step}" for step in search.scope["ALONE"])}
     has_tensor = any(name[1:] in names for name in unused if name not in no_gradients)
     kind = Kind.MISSING_D if has_tensor else Kind.WRONG_UPSTREAM
-    # An input's gradient is a sum over examples, which a fused formula may have.
+    # An input's gradient is a sum over examples, and a fused formula may contain that sum.
     inputs = () if names.isdisjoint(search.scope["FORWARD"]) else search.references.program.inputs
-    # A formula of its own may need none of what arrives in steps, or make a branch from another.
+    # A fused formula may need no upstream gradient, or make one branch from another.
     used = names & {*search.scope["ARRIVING"]}
     may_be_made = all(search.is_made_from(one, used) for one in unused)
     is_made = may_be_made and any(own.adds_up for own in search.statements)
@@ -157,7 +157,7 @@ def _of_arrivals(search: Search, verdict: Verdict) -> Iterator[Explanation]:
 
 
 def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Edit]:
-    """The edits with all that is to be said of each, but for those that nobody can have meant."""
+    """Complete the edits with their sentences, and drop those that a student cannot have meant."""
     for edit in itertools.chain.from_iterable(batches):
         if _has_right_size(edit):
             continue
@@ -170,19 +170,19 @@ def of_repairs(search: Search, batches: Iterable[Sequence[Edit]]) -> Iterator[Ed
         is_number |= edit.kind is Kind.EXTRA_FACTOR and _is_number(search, edit.source)
         if message != edit.message and is_number and not edit.doubled:
             continue  # to put one number right and leave another wrong explains nothing
-        # A sum that is copied again leaves the shape as it should be.
+        # A sum that is expanded again has the right shape.
         fits = [v.shape == t.shape for v, t in zip(search.values, search.targets[0], strict=False)]
         kind = Kind.OPERATOR if kind is Kind.WRONG_SHAPE and any(fits) else kind
         yield replace(edit, kind=kind, message=message)
 
 
 def _has_right_size(edit: Edit) -> bool:
-    """True if the value is off by the very size that the edit says is wrong: the size is right."""
+    """True if the value is off by the very size that the edit calls wrong, so that it is right."""
     return edit.factor is not None and edit.factor.sizes in (edit.source, f"1/{edit.source}")
 
 
 def _is_number(search: Search, piece: str) -> bool:
-    """True for a piece of a line without a tensor in it."""
+    """True for a piece of a line that contains no tensor."""
     words, scope = {*re.findall(r"\w+", piece)}, search.scope
     tensors = {
         *scope["FORWARD"],
@@ -195,7 +195,7 @@ def _is_number(search: Search, piece: str) -> bool:
 
 
 def _with_factor(search: Search, edit: Edit) -> Explanation:
-    """An edit's kind and sentence, with what its factor tells."""
+    """An edit's kind and sentence, with the factor that it leaves."""
     factor = edit.factor
     if factor is None:
         return edit.kind, edit.message
@@ -205,11 +205,11 @@ def _with_factor(search: Search, edit: Edit) -> Explanation:
 
 
 def _wrong_as_well(search: Search, edit: Edit, factor: Factor) -> str:
-    """What is said of the factor that an edit leaves."""
-    # Whether the minus of a slope is there already, its value does not tell.
+    """The sentence about the factor that an edit leaves."""
+    # The value of a slope does not tell whether its minus is already there.
     if factor.text == "-1" and SLOPE.partition("{")[0] in edit.text:
         return ""
-    # A size that stands in another place, too, is wrong there: that is the factor.
+    # If the size occurs in another place as well, it is wrong there, and this is the factor.
     if edit.source in search.exercise.sizes and re.search(rf"\b{edit.source}\b", edit.text):
         return ""
     what = "The sign" if factor.text == "-1" else "A constant factor"
@@ -218,7 +218,7 @@ def _wrong_as_well(search: Search, edit: Edit, factor: Factor) -> str:
 
 
 def _shown(search: Search) -> Iterator[Explanation]:
-    """What the values show, whatever they were made by."""
+    """What the values show, whatever code made them."""
     name, values, hidden = search.item.name, search.values, search.references.hidden
     if not (values and search.coarse):
         return
@@ -239,7 +239,7 @@ def _shown(search: Search) -> Iterator[Explanation]:
 
 
 def _compared(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
-    """What the lecture's batch shows where nothing else does."""
+    """What the lecture's batch shows if nothing else helps."""
     comparison, name = verdict.comparison, search.item.name
     shape, expected = comparison.shape, comparison.expected_shape
     if comparison.approximate and verdict.global_check is not Check.RIGHT:
@@ -250,7 +250,7 @@ def _compared(search: Search, verdict: Verdict) -> Iterator[Edit | Explanation]:
 
 
 def _is_right_but_for_nan(search: Search) -> bool:
-    """True if nothing is wrong with a gradient but its NaN, which no `empty` has left there."""
+    """True if a gradient is right except for NaN, and the NaN does not come from an `empty`."""
     if any("empty" in own.text for own in search.statements):
         return False
     values = [value.tensor for value in search.item.local if value.tensor is not None]
@@ -265,7 +265,7 @@ def _is_right_but_for_nan(search: Search) -> bool:
 
 
 def _unfit(search: Search) -> Explanation | None:
-    """What is not a floating-point number: NaN, infinity, another dtype."""
+    """Values that are not floating-point numbers: NaN, infinity, another dtype."""
     gradient = search.item.name
     for value in search.item.local:
         problem = value.raised.problem if value.raised else None
@@ -278,7 +278,7 @@ def _unfit(search: Search) -> Explanation | None:
             found, due = (str(one.dtype).removeprefix("torch.") for one in (tensor, whose))
             message = f"`{gradient}` has dtype {found}, and `{gradient[1:]}` has {due}."
             return Kind.WRONG_DTYPE, message
-        # Where a line raised, what an `empty` had not been given yet is NaN.
+        # After a line that raised, the unfilled part of an `empty` is NaN.
         if value.raised is None and describe_nonfinite(gradient, tensor):
             numbers = tensor.double()
             which = "NaN" if numbers.isnan().any() else "infinite numbers"

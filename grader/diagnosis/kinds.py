@@ -1,4 +1,4 @@
-"""The closed list of mistakes that a diagnosis can name, with a hint for each."""
+"""The closed list of the kinds of mistakes that a diagnosis can name, with a hint for each."""
 
 from __future__ import annotations
 
@@ -8,96 +8,96 @@ from importlib.resources import files
 
 
 class Kind(StrEnum):
-    """What was done instead of the chain rule; the site lists them in this order."""
+    """What the student did instead of the chain rule. The site lists the kinds in this order."""
 
     MISSING_BRANCH = "missing-branch"
-    """The contribution through one of the tensor's readers is not there, or a term is."""
+    """The contribution through one of the tensor's readers, or a term of a sum, is missing."""
     OVERWRITTEN_BRANCH = "overwritten-branch"
-    """A contribution was assigned over where the next should have been added."""
+    """A contribution was overwritten by the next one instead of added to it."""
     MISSING_SUM = "missing-sum"
-    """An axis along which the forward pass copied is not summed."""
+    """The sum over an axis along which the forward pass broadcast is missing."""
     WRONG_AXIS = "wrong-axis"
     """A sum, or a softmax, runs over another axis."""
     LOST_KEEPDIM = "lost-keepdim"
-    """The numbers are right; an axis of length 1 has been lost."""
+    """The numbers are right, but an axis of length 1 was lost."""
     MEAN_FOR_SUM = "mean-for-sum"
-    """A mean over an axis where a sum belongs."""
+    """A mean over an axis instead of a sum."""
     SUM_FOR_MEAN = "sum-for-mean"
     """The 1/n of a mean in the forward pass is missing."""
     CONSTANT_FACTOR = "constant-factor"
-    """A number, or one made of sizes, is missing, too many or another."""
+    """A factor, which may depend on sizes, is missing, superfluous or wrong."""
     BESSEL = "bessel"
-    """n stands where n - 1 belongs, or the other way round."""
+    """n instead of n - 1, or the other way round."""
     SIGN = "sign"
     """All of the gradient, or a term of it, has the wrong sign."""
     WRONG_NAME = "wrong-name"
-    """One tensor, or function, stands where another belongs."""
+    """One tensor or function instead of another."""
     WRONG_UPSTREAM = "wrong-upstream"
-    """The gradient that arrives is left out, or is another step's."""
+    """The upstream gradient is left out, or is that of another step."""
     MISSING_FACTOR = "missing-factor"
     """A tensor is missing from a product."""
     EXTRA_FACTOR = "extra-factor"
-    """A tensor stands in a product once too often."""
+    """A tensor is in a product once too often."""
     EXTRA_TERM = "extra-term"
     """A term is added that is not a contribution."""
     MULTIPLIED_BRANCHES = "multiplied-branches"
-    """Contributions are multiplied where they should be added."""
+    """Contributions are multiplied instead of added."""
     OPERATOR = "operator"
-    """One operation stands where another belongs, or is too much."""
+    """An operation is wrong or superfluous."""
     BRACKETS = "brackets"
-    """The right names and signs, bracketed in another way."""
+    """The names and signs are right, but the brackets are not."""
     WRONG_INDEX = "wrong-index"
-    """Other entries are picked than those that belong there."""
+    """The wrong entries are picked."""
     STATEMENT = "statement"
-    """The right operation, but nothing calls it, its result is thrown away, or it runs again."""
+    """The operation is right, but it is never called, its result is lost, or it runs twice."""
     TRANSPOSED = "transposed"
     """A matrix, or the whole result, is the wrong way round."""
     WRONG_ORDER = "wrong-order"
     """Matrices multiplied in the wrong order, or a sum taken before the product."""
     POWER_RULE = "power-rule"
-    """An exponent that was not brought down, not lowered or lost its sign."""
+    """An exponent was not brought down or not lowered, or lost its sign."""
     MISSING_EPS = "missing-eps"
-    """The small number against a division by zero is left out, or another."""
+    """The small number that prevents a division by zero is left out or wrong."""
     WRONG_ACTIVATION_POINT = "wrong-activation-point"
-    """The slope of tanh, or its like, taken at the wrong tensor."""
+    """The slope of tanh or the like is taken at the wrong tensor."""
     MISSING_D = "missing-d"
-    """A forward value where its gradient belongs."""
+    """A forward value instead of its gradient."""
     ALIASED = "aliased"
-    """Right when it was assigned, changed later under another name."""
+    """The gradient was right when it was assigned, and was changed later under another name."""
     NOT_ACCUMULATED = "not-accumulated"
-    """Rows that are used several times keep one contribution only."""
+    """Rows that are used several times keep only one contribution."""
     PARTIAL_ROWS = "partial-rows"
     """Some rows, positions or contributions are left out."""
     PERMUTED = "permuted"
     """The right numbers in the wrong places."""
     MISROUTED_MAX = "misrouted-max"
-    """The maximum's part went elsewhere than to the largest entry."""
+    """The gradient of a maximum did not go to the largest entry."""
     ONLY_THIS_BATCH = "only-this-batch"
     """Right on the lecture's data, wrong in general."""
     HARD_CODED_SIZE = "hard-coded-size"
     """A size is written into the line as a number."""
     WRONG_DTYPE = "wrong-dtype"
-    """Whole numbers, truth values or half precision."""
+    """Integers, booleans or half precision."""
     NAN = "nan"
     """NaN or infinity."""
     WRONG_SHAPE = "wrong-shape"
-    """Another shape than the tensor's, and none of the above."""
+    """The shape is not the tensor's, for a reason not listed above."""
     STALE_FORWARD = "stale-forward"
-    """The notebook's forward tensors are not those of its inputs (in a notebook only)."""
+    """The notebook's forward tensors do not belong to its inputs (in a notebook only)."""
 
 
 _HINTS = tomllib.loads(files(__package__).joinpath("hints.toml").read_text(encoding="utf-8"))
 
 
 LONGEST_HINT = 120
-"""Characters of a hint."""
+"""The most characters of a hint."""
 
 
 def hint(kind: Kind, gradient: str, belongs: str = "") -> str:
-    """The nudge for a kind of mistake, said of one gradient such as "dlogits".
+    """The nudge for a kind of mistake in one gradient, such as "dlogits".
 
-    What `belongs` there is told behind it, or alone where names are too long for both; where they
-    are too long for that, the nudge is without them.
+    It is followed by what `belongs` there. If the names are too long for both, only the second is
+    said, and if they are too long even for that, only the nudge.
     """
     names = f"`{gradient.removeprefix('d')}`", "the tensor"
     nudge, without = (str(_HINTS[kind]).format(tensor=name) for name in names)

@@ -1,4 +1,4 @@
-"""Mistakes: the table of what people write instead of what belongs there."""
+"""Mistakes: the table of what people write instead of the right expression."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.diagnosis.edit import LIKELIHOODS
 from grader.diagnosis.kinds import Kind
 
 TWICE = "twice"
-"""In the place of a sentence: the piece is taken twice, which shows how often it is to be taken."""
+"""Instead of a sentence: take the piece twice, which shows by what it must be multiplied."""
 
 SIGNS: Mapping[object, str] = {
     **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@", ast.Pow: "**"},
@@ -38,27 +38,28 @@ METHODS: Mapping[str, Callable[[str], bool]] = {
 }
 
 EVERYWHERE, AXES = "everywhere", "axes"
-"""The place of a name, or an axis, that a line has more than once: all of them are put right."""
+"""The place of a name or an axis that a line has more than once; all of them are mended."""
 
 BOUND = "bound"
-"""The place where a slice begins or ends."""
+"""The place at the beginning or the end of a slice."""
 
 TAUGHT = "taught"
-"""Stands among the places of a rule that any teacher would expect, however seldom it is needed."""
+"""This word, among the places of a rule, marks a rule that a teacher would expect, even if it is
+seldom needed."""
 
 NAMED = "__"
-"""Python reads it in the place of the `$` before a placeholder's name."""
+"""What Python reads instead of the `$` before a placeholder's name."""
 
 STANDS_FOR = re.compile(
     rf"\*\$(?P<rest>rest\d?)\b|\.(?P<method>{'|'.join(METHODS)})|\b(?P<name>[A-Z]{{3,}})\b"
     r"|(?P<turned>of|d)?\$(?P<placeholder>\w+)|(?P<sign>[|^&])"
 )
-"""What in a new text stands for something else."""
+"""The tokens of a new text that are replaced."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """One way to put a mistake right: what is there by its pattern, and the new text."""
+    """One way to mend a mistake: the pattern of the wrong expression, and its new text."""
 
     likelihood: int
     places: frozenset[str]
@@ -69,12 +70,12 @@ class Rule:
 
     @property
     def is_taught(self) -> bool:
-        """True for one that stays although it earns nothing: any teacher would expect it."""
+        """True for a rule that a teacher would expect, even if it is seldom needed."""
         return TAUGHT in self.places
 
     @cached_property
     def names(self) -> list[str]:
-        """The words for the names that are put in, each of them in its turn."""
+        """The words for the names that are put in one after the other."""
         return [found["name"] for found in STANDS_FOR.finditer(self.new) if found["name"]]
 
     @cached_property
@@ -84,13 +85,13 @@ class Rule:
 
     @cached_property
     def marks(self) -> list[str]:
-        """The placeholders and signs of the sentence: where the first stands is underlined."""
+        """The placeholders and signs of the sentence, of which the first is underlined."""
         words = (word.lower() for word in re.findall(r"\{(\w+)\}", self.says))
         return [word for word in words if word not in ("it", "new", "name", "method")]
 
     @cached_property
     def tells(self) -> str:
-        """What the hint may say belongs there: "all" of a number made of sizes, or a "name"."""
+        """What the hint may reveal: "all" of a number that is made of sizes, or a "name"."""
         if re.search(r"\{(new|New|name)\}", self.says):
             return ""
         is_size = isinstance(self.pattern, ast.Name) and self.pattern.id == f"{NAMED}size"
@@ -99,12 +100,12 @@ class Rule:
         return "name" if re.search(r" [*/+-] (?!SLOPE)[A-Z]{3,}$", self.new) else ""
 
     def stands(self, places: Set[str]) -> bool:
-        """True if it is a rule for one of these places; one that names none is, but for callees."""
+        """True if the rule holds at one of these places; one without places excludes callees."""
         wanted = self.places - {TAUGHT}
         return not wanted.isdisjoint(places) if wanted else CALLEE not in places
 
     def may_be(self, sort: type[ast.AST], sign: object) -> bool:
-        """True if the pattern fits some nodes of this sort, with this sign or method."""
+        """True if the pattern may fit nodes of this sort, with this sign or method."""
         if isinstance(self.pattern, ast.Name):
             return True
         due = sign_of(self.pattern)
@@ -119,9 +120,9 @@ class Rule:
 
 @lru_cache(maxsize=4_096)  # some for each name that students call
 def rules(sort: type, sign: object, places: frozenset[str], likelihood: int) -> list[Rule]:
-    """The rules of a likelihood for nodes of a sort in such places, in the order of the table.
+    """The rules of one likelihood for nodes of a sort at these places, in the order of the table.
 
-    Most of the table is told apart by the sign between operands, or the method that is called.
+    The sign between operands, or the called method, rules out most of the table.
     """
     alike = (one for one in _alike(sort, sign) if one.likelihood == likelihood)
     return [one for one in alike if one.stands(places)]
@@ -133,7 +134,7 @@ def _alike(sort: type[ast.AST], sign: object) -> list[Rule]:
 
 
 def sign_of(node: ast.AST) -> object:
-    """The sign of an expression, or the name of its method; "" where there is none."""
+    """The sign of an expression, or the name of its method; "" if it has neither."""
     match node:
         case ast.BinOp(op=op) | ast.UnaryOp(op=op) | ast.AugAssign(op=op):
             return type(op)
@@ -144,7 +145,7 @@ def sign_of(node: ast.AST) -> object:
 
 @cache
 def table() -> list[Rule]:
-    """All rules, in the order in which they are written."""
+    """All rules, in the order of the file."""
     text = files(__package__).joinpath("mistakes.toml").read_text(encoding="utf-8")
     return [
         rule
@@ -156,7 +157,7 @@ def table() -> list[Rule]:
 
 
 def _read(kind: Kind, says: str, entry: str) -> Iterator[Rule]:
-    """The rules of "how soon, where: pattern -> new; new; pattern -> new"."""
+    """Read the rules of "how soon, where: pattern -> new; new; pattern -> new"."""
     start, _, rest = entry.partition(": ")
     soon, *places = start.split(", ")
     pattern = ast.AST()
@@ -170,7 +171,7 @@ def _read(kind: Kind, says: str, entry: str) -> Iterator[Rule]:
 
 @cache
 def _pattern(text: str, is_index: bool, is_statement: bool) -> ast.AST:
-    """What a pattern is as a tree: one tree for each, so that it is tried once at a site."""
+    """Parse a pattern, once for equal patterns, so that each is tried only once at a site."""
     text = text.replace("$", NAMED)
     if is_index:
         match ast.parse(f"_[{text}]").body[0]:

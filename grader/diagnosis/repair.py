@@ -32,29 +32,31 @@ from grader.program.references import References
 from grader.worker.job import Group
 
 MOST_VARIANTS = ((2, 600), (1, 600), (1, 1_000), (2, 2_000))
-"""How many edits of so many likelihoods are tried at once, the likeliest first: their number bounds
-the search, not the clock, so that what is said does not depend on how busy the machine is."""
+"""How many edits of how many likelihoods are tried at once, the likeliest first. The search is
+bounded by their number and not by the clock, so that a diagnosis does not depend on how busy the
+machine is."""
 
 MOST_CONFIRMED = 20
-"""Edits that are right on the first instance and are tried on the second."""
+"""How many of the edits that are right on the first instance are tried on the second."""
 
 MOST_NEAR = 12
-"""Names of the forward pass that are thought of first."""
+"""How many names of the forward pass are tried early."""
 
 PLAIN = (1.0, 2.0, 0.5, 3.0, 4.0, 0.25, 1.5, 1 / 3)
-"""Numbers that a backward pass has, with sizes beside them or without."""
+"""The numbers that a backward pass has, with or without sizes beside them."""
 
 DIFFERENCE = re.compile(r"\b[A-Za-z_]\w* - [A-Za-z_]\w*\b(?!\()")
-"""Of two names, as a forward line has it."""
+"""An expression of two names, as in a forward line."""
 
 
 @dataclass(eq=False)
 class Search:
     """Looks for the repair of one gradient that is wrong by itself.
 
-    What is right is the local VJP from one of some sets of upstreams: `given` are these sets, the
-    first `coarse` of them may be met up to a number, the last, the loss itself, only exactly; so
-    may what the `targets` have behind these, those without a branch that is always zero.
+    A gradient is right if it is the local VJP from one of several sets of upstream gradients, which
+    are `given`. The first `coarse` of them may be met up to a factor. The last one, the loss, must
+    be met exactly, and so must the `targets` after these, which leave out a branch that is always
+    zero.
     """
 
     item: Observed
@@ -66,10 +68,10 @@ class Search:
     right: Mapping[str, Set[int]] = field(default_factory=dict)
     """The gradients whose own lines are right, each with the numbers of its statements."""
     near: list[Edit] = field(default_factory=list)
-    """What would be right if it were not for a number."""
+    """The values that would be right except for a factor."""
     reading: Mapping[float, str] = field(default_factory=dict)
-    """Numbers in its statements that are taken for what is called so in the notebook: a size, the
-    forward pass's own number."""
+    """Numbers in its statements that are read as names of the notebook: a size, or a number of the
+    forward pass."""
 
     def __post_init__(self) -> None:
         program = self.references.program
@@ -80,22 +82,22 @@ class Search:
         self.settled = [own for own in every if self._is_settled(own, every)]
         self.statements = [own for own in every if own not in self.settled]
         if self.item.beside is not None:
-            # The other gradients that it uses are given as they should be, and not made.
+            # The other gradients that it uses are given with their right values, and not made.
             self.item = replace(self.item, local=self.item.beside)
             self.keep -= {n for own in self.settled for n in self.answer.inside[own.top]}
             self.settled = []
-        # What a line reads whose result is thrown away.
+        # The names read by a line whose result is thrown away.
         lost = (own.names for own in every if own.number not in self.item.keep)
         read = {*self.exercise.gradients} & frozenset[str]().union(*lost) - {self.item.name}
         due = _asked_above(program, self.item.name[1:], self.exercise.gradients)
         given = readers, *self.item.upstreams(readers), frozenset(name[1:] for name in read), due
         self.given = [s for s in dict.fromkeys(given) if s]
-        # In some programs what arrives in the end is itself a value of the forward pass.
+        # In some programs, the upstream gradient of the output is itself a forward value.
         self.coarse = len(self.given) + bool(program.arrivals())
         self.given.append(frozenset())
         vjps, tensor = self.references.local_vjps, self.item.name[1:]
         self.targets = [vjps(tensor, given) for given in self.given]
-        # To leave out a branch that is always zero is right; one that reads the tensor was meant.
+        # Leaving out a branch that is always zero is right, unless the line reads its tensor.
         if tensor not in self.names:
             zeros = readers & self.references.zero_by_structure - self.item.reads - self.names
             self.targets += [vjps(tensor, self.item.reads, {branch}) for branch in sorted(zeros)]
@@ -104,10 +106,10 @@ class Search:
         )
 
     def _is_settled(self, own: OwnStatement, every: Sequence[OwnStatement]) -> bool:
-        """True for what makes another gradient and nothing of this one: that is its own matter.
+        """True for a statement that makes another gradient and no part of this one.
 
-        Not for what changes a tensor of the forward pass on the way. A loop may make both: another
-        gradient, and what this one is made of behind it.
+        It is false if the statement also changes a tensor of the forward pass. A loop may make
+        both another gradient and a value that this one needs afterwards.
         """
         written, gradients = self.answer.written[own.top], {*self.exercise.gradients}
         if self.item.name in written or written.isdisjoint(gradients):
@@ -117,7 +119,7 @@ class Search:
         return shared.isdisjoint(written - gradients)
 
     def _may_be_wrong(self, own: OwnStatement) -> bool:
-        """False for a line by which another gradient is right, as one that is carried may read."""
+        """False for a line that makes another gradient right, which a carried one may read."""
         inside = self.answer.inside[own.top] & self.keep
         is_its_own = self.item.name in self.answer.written[own.top]
         return is_its_own or not any(inside <= numbers for numbers in self.right.values())
@@ -129,21 +131,22 @@ class Search:
 
     @property
     def nodes(self) -> Iterator[tuple[OwnStatement, ast.AST]]:
-        """All that its statements consist of."""
+        """All nodes of its statements."""
         return ((own, node) for own in self.statements for node in ast.walk(own.top))
 
     @property
     def raises(self) -> bool:
-        """True if the gradient's own statements raise."""
+        """True if the gradient's own statements raise an exception."""
         return any(value.raised for value in self.item.local)
 
     @cached_property
     def is_right_unedited(self) -> bool:
-        """True if the statements give the right values after all where edits of them are run.
+        """True if the statements give the right values when they are run like edits.
 
-        Then something else made them wrong, and whatever changes nothing would seem to mend them.
+        Then something else made them wrong, and an edit that changes nothing would seem to mend
+        them.
         """
-        # Else what is run are the statements that gave the wrong ones, unless they are read anew.
+        # Otherwise the same statements ran that gave the wrong values, unless they are read anew.
         return (self.keep != self.item.keep or bool(self.reading)) and self._gives_right()
 
     def _gives_right(self) -> bool:
@@ -161,7 +164,7 @@ class Search:
 
     @property
     def _read_anew(self) -> dict[int, str]:
-        """Its statements, if numbers in them are taken for sizes."""
+        """The texts of its statements, if numbers in them are read as sizes."""
         return {own.number: own.text for own in self.statements if self.reading}
 
     @property
@@ -172,7 +175,7 @@ class Search:
 
     @cached_property
     def values(self) -> list[Tensor]:
-        """The gradient's values on every instance that it ran on; none if one is of no use."""
+        """The gradient's values on every instance on which it ran; none if one is unusable."""
         local = self.item.local
         if self.reading:
             return []  # these are of the statements as they stand
@@ -182,7 +185,7 @@ class Search:
 
     @cached_property
     def tolerance(self) -> float:
-        """How near is right: what is near as it stands is to be put right to the last digit."""
+        """The accepted difference; a value that is already near has to become right to rounding."""
         return FLOAT64_NOISE if self.is_right(FLOAT64_TOLERANCE) else FLOAT64_TOLERANCE
 
     def is_right(self, tolerance: float) -> bool:
@@ -192,7 +195,7 @@ class Search:
         return bool(self.values) and any(near)
 
     def is_made_from(self, arriving: str, others: Set[str]) -> bool:
-        """True if the gradient that arrives from a step could be made from one of the others."""
+        """True if an upstream gradient could be made from one of the others."""
         further = self.references.program.descendants(self._step(arriving))
         return any(self._step(other) in further for other in others)
 
@@ -200,7 +203,7 @@ class Search:
         return self.references.program.arrivals().get(gradient, gradient[1:])
 
     def counts(self, arriving: str) -> bool:
-        """False for what arrives and changes nothing: a loss's own 1, or what carries nothing."""
+        """False for an upstream gradient that changes nothing, such as the loss's own 1."""
         reference, tensor = self.references.hidden[0], self.item.name[1:]
         if arriving in (values := reference.instance.values):
             return not bool((torch.as_tensor(values[arriving]) == 1).all())
@@ -208,18 +211,18 @@ class Search:
         every = reference.local_vjp(tensor, self.given[0])
         if not bool(carried.abs().max() > FLOAT64_TOLERANCE * every.abs().max()):
             return False
-        # Where the loss's own is zero, no wrong value comes from leaving it out.
+        # If the gradient of the loss is zero, leaving it out cannot give a wrong value.
         own, right = reference.gradients.get(arriving[1:]), reference.gradients[tensor]
         return own is None or bool(own.abs().max() > FLOAT64_TOLERANCE * right.abs().max())
 
     @cached_property
     def loops(self) -> bool:
-        """True if an edit of the statements may take long to run."""
+        """True if an edited version of the statements may take long to run."""
         return any(own.loops for own in self.statements)
 
     @cached_property
     def with_sizes(self) -> Search | None:
-        """The same, with names for numbers; None where its statements have no such number."""
+        """The same search with names for numbers, or None if its statements have no such number."""
         own = self.references.lecture.values.items()
         scalars = {x: name for name, x in own if isinstance(x, float) and not x.is_integer()}
         rest = {round(1 - x, 12): f"(1 - {name})" for x, name in scalars.items()}
@@ -234,7 +237,7 @@ class Search:
 
     @property
     def is_cut_short(self) -> bool:
-        """True if some edit was not tried, for want of time or of a worker."""
+        """True if some edits were not tried, because time ran out or the worker was lost."""
         further: Search | None = vars(self).get("with_sizes")
         return self._variants.cut_short or (further is not None and further.is_cut_short)
 
@@ -247,7 +250,7 @@ class Search:
             yield [*batch][: most // (self.runner.slowness if self.loops else 1)]
 
     def find(self, batch: Sequence[Edit]) -> list[Edit]:
-        """Those of some edits that make the gradient right, the likeliest first."""
+        """Return those edits of a batch that make the gradient right, the likeliest first."""
         hits = self._try(batch, 0)
         hopeful = [place for place, found in enumerate(hits) if found]
         exact = {place for place in hopeful if batch[place].doubled or 1.0 in hits[place].values()}
@@ -255,14 +258,14 @@ class Search:
         tried = [batch[place] for place in hopeful]
         pairs = zip(tried, (hits[place] for place in hopeful), self._try(tried, 1), strict=True)
         found = [edit for one in pairs if (edit := self._confirmed(*one))]
-        # What is taken so often need not make so much of it: in a square, say, or in a root.
+        # A piece that is taken twice need not double the result, for example in a square or root.
         found = [edit for edit in found if not edit.doubled or self._is_right_once(edit)]
         complete = [edit for edit in found if edit.doubled or edit.factor is None]
         self.near += [edit for edit in found if edit not in complete]
         return complete
 
     def _is_right_once(self, edit: Edit) -> bool:
-        """True if a piece, divided by how often it is there, makes the gradient right."""
+        """True if the gradient is right once the piece is divided by its factor."""
         assert edit.factor is not None
         times = f"{edit.factor.number!r} * {edit.factor.sizes or 1}"
         text = edit.own.put(edit.piece, f"({edit.source}) / ({times})")
@@ -272,7 +275,7 @@ class Search:
     def _confirmed(
         self, edit: Edit, hits: Mapping[int, float], more: Mapping[int, float]
     ) -> Edit | None:
-        """The edit, with the number that it leaves; None if it is not right on both instances."""
+        """The edit with the factor that it leaves, or None if it is not right on both instances."""
         sizes = [reference.instance.sizes for reference in self.references.hidden]
         for target in sorted(hits.keys() & more.keys()):
             scales = (hits[target], more[target])
@@ -286,7 +289,7 @@ class Search:
         return None
 
     def _try(self, batch: Sequence[Edit], instance: int) -> list[dict[int, float]]:
-        """For each edit the targets that it meets on an instance, with the numbers it lacks."""
+        """For each edit, the targets that it meets on an instance, each with the missing factor."""
         texts = [self._read_anew | edit.texts for edit in batch]
         (found,) = self._variants.run(texts, (instance,)) if batch else [[]]
         return self._hits(batch, found, instance)
@@ -313,7 +316,7 @@ class Search:
             return hits
         origin = torch.zeros_like(rights[0]) if start is None else told(start, instance)
         doubled = torch.tensor([batch[place].doubled for place in fitting])
-        # All at once: one after the other takes as long as to run them.
+        # All at once, because comparing one after the other takes as long as running them.
         several = torch.stack([*fitting.values()])
         for number, right in enumerate(rights):
             ends = right.flatten(), origin.flatten()
@@ -347,31 +350,32 @@ class Search:
 def _scales(
     values: Tensor, right: Tensor, start: Tensor, doubled: Tensor, tolerance: float
 ) -> list[float | None]:
-    """For each of `values`, of shape (some, numel), the number c for which right = c value.
+    """For each of `values`, of shape (some, numel), find the number c with right = c value.
 
-    It is 1.0 where they are the same. Those that are `doubled` have a part twice that they had once
-    at the `start`: then the number c for which right = start + (c - 1) (value - start). None where
-    there is no such number, or it is zero: not at all is another mistake than too often.
+    It is 1.0 if they are equal. The `doubled` ones contain a part twice that the `start` contains
+    once, and for these c is the number with right = start + (c - 1) (value - start). It is None if
+    there is no such number, or if it is zero, since a missing part is another mistake than a wrong
+    factor.
     """
     origins = doubled.view(-1, 1) * start
     parts, wholes = values - origins, right - origins
     numbers = (parts * wholes).sum(1) / (parts * parts).sum(1)
-    # Written so that anything unordered is not a hit.
+    # Written so that NaN is never a hit.
     close = tolerance * right.abs().max()
     is_same = ~doubled & ((values - right).abs().amax(1) <= close)
     is_hit = is_same | ((numbers.view(-1, 1) * parts - wholes).abs().amax(1) <= close)
     scales = torch.where(is_same, 1.0, numbers + doubled.double())
     is_hit &= (numbers != 0) & (scales.abs() >= tolerance)
-    # Beside what is so much larger, what is right is less than its rounding.
+    # If the value is so much larger, the right one is smaller than its rounding errors.
     is_hit &= tolerance * origins.abs().amax(1) <= right.abs().max()
     pairs = zip(scales.tolist(), is_hit.tolist(), strict=True)
     return [scale if hit else None for scale, hit in pairs]
 
 
 def _asked_above(program: ForwardProgram, tensor: str, asked: Collection[str]) -> frozenset[str]:
-    """The nearest steps whose gradients are asked for, on each way from a tensor to the loss.
+    """The nearest steps whose gradients are asked for, on each path from a tensor to the loss.
 
-    No steps if there is a way without one.
+    The result is empty if a path has no such step.
     """
     reached, found = {*program.readers(tensor)}, set[str]()
     for name in (step.name for step in program.steps if step.name in reached):
@@ -435,7 +439,7 @@ def _scope(
 
 
 def _rectifies(step: Step, values: Mapping[str, Any]) -> bool:
-    """Whether a step sets to zero what is negative, however it says so."""
+    """True if a step sets negative numbers to zero, in whatever way it is written."""
     made, read = values[step.name], [values[name] for name in step.reads]
     return any(
         is_differentiable(one) and bool((one < 0).any()) and torch.equal(one.clamp(min=0), made)

@@ -1,4 +1,4 @@
-"""Shown: what a wrong value has to do with the right one, whatever it came from."""
+"""Shown: what a wrong value by itself shows beside the right one, whatever code made it."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from grader.program.compare import FLOAT64_TOLERANCE, agrees
 from grader.program.references import Reference
 
 MOST_POSITIONS = 200
-"""Positions of a lookup that are compared with each row."""
+"""The most positions of a lookup that are compared with each row."""
 
 MOST_AXES = 5
-"""Axes of which every choice is tried; a gradient has three at most."""
+"""The most axes of which every choice is tried. A gradient of the course has at most three."""
 
 MOST_OF = 0.5
-"""The share of rows in which one entry alone is picked, where behind a ReLU some are equal."""
+"""The least share of rows in which a single entry is picked; after a ReLU, some may be equal."""
 
 MOST_STEPS = 12
-"""Steps of which two at a time are thought to be missing."""
+"""The most steps of which pairs are tried as missing."""
 
 MOST_LISTED = 3
-"""Indices that a sentence lists."""
+"""The most indices that a sentence lists."""
 
 Explanation = tuple[Kind, str]
-"""A kind of mistake with the sentence about it."""
+"""A kind of mistake, with the sentence about it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wrong:
-    """A wrong value of a gradient on one instance, beside what would be right there."""
+    """A wrong value of a gradient on one instance, with the right one."""
 
     gradient: str
     value: Tensor
@@ -44,12 +44,12 @@ class Wrong:
 
     @property
     def arriving(self) -> Mapping[str, Tensor]:
-        """The random upstreams of the steps that read it."""
+        """The random upstream gradients of the steps that read it."""
         return self.reference.arriving(self.gradient[1:])
 
 
 def taken(where: str, times: Factor, lecture: Mapping[str, int]) -> Explanation:
-    """What is said of something that is so many times what it should be."""
+    """The sentence about something that is a factor too large."""
     if times.text == "-1":
         return Kind.SIGN, f"{where} has the wrong sign."
     if (name := times.written_out(lecture)) is not None:
@@ -67,13 +67,13 @@ def taken(where: str, times: Factor, lecture: Mapping[str, int]) -> Explanation:
 def through_steps(
     wrong: Sequence[Wrong], given: frozenset[str], lecture: Mapping[str, int]
 ) -> Iterator[Explanation]:
-    """All of it, or what comes through one step, is missing or not taken just once."""
+    """The gradient, or its contribution through one step, is missing or has a wrong factor."""
     if any(one.value.shape != one.right.shape for one in wrong):
         return
     sizes = [one.reference.instance.sizes for one in wrong]
     for where, without in _parts(wrong, given):
         scales = [_scale(one, without(one)) for one in wrong[:1]]
-        # Autograd is slow: what one instance rules out is not asked on the others.
+        # Autograd is slow, so what one instance rules out is not tried on the others.
         if scales[0] is not None:
             scales += [_scale(one, without(one)) for one in wrong[1:]]
         known = [scale for scale in scales if scale is not None]
@@ -94,7 +94,7 @@ Without = Callable[[Wrong], Tensor]
 
 
 def _parts(wrong: Sequence[Wrong], given: frozenset[str]) -> Iterator[tuple[str, Without]]:
-    """Parts of a gradient in words, each with the gradient without it."""
+    """The parts of a gradient in words, each with the gradient without this part."""
     gradient, reference = wrong[0].gradient, wrong[0].reference
     tensor, program = gradient[1:], reference.program
     yield f"`{gradient}`", lambda one: torch.zeros_like(one.right)
@@ -110,7 +110,7 @@ def _parts(wrong: Sequence[Wrong], given: frozenset[str]) -> Iterator[tuple[str,
         return lambda one: one.right - one.reference.local_vjp(tensor, given, through=reader)
 
     for reader in program.readers(tensor):
-        # Straight from there, without what comes to it on a longer way.
+        # The direct contribution alone, without those that take a longer way.
         yield f"The part of `{gradient}` that comes directly from `{reader}`", not_straight(reader)
     for pair in itertools.combinations(sorted(between), 2) if len(between) <= MOST_STEPS else ():
         without = zeroed(*pair)
@@ -137,7 +137,7 @@ Look = Callable[[Wrong], Iterator[Explanation]]
 
 
 def seen_on_each(look: Look, wrong: Sequence[Wrong]) -> Iterator[Explanation]:
-    """What is seen on every instance: on one of them it may be chance."""
+    """What is seen on every instance, because on a single one it may be chance."""
     first, *others = wrong
     found = list(look(first))
     again = [set(look(other)) for other in others] if found else []
@@ -145,7 +145,7 @@ def seen_on_each(look: Look, wrong: Sequence[Wrong]) -> Iterator[Explanation]:
 
 
 def same_numbers(value: Tensor, right: Tensor) -> bool:
-    """True if they agree but for axes of length 1, or for copies that are still to be made."""
+    """True if they agree except for axes of length 1, or axes that still have to be expanded."""
     if value.numel() == right.numel() and value.squeeze().shape == right.squeeze().shape:
         return agrees(value.reshape(right.shape), right)
     pairs = zip(value.shape[::-1], right.shape[::-1], strict=False)
@@ -154,7 +154,7 @@ def same_numbers(value: Tensor, right: Tensor) -> bool:
 
 
 def other_shape(wrong: Wrong) -> Iterator[Explanation]:
-    """The right numbers turned over, or copies that still have to be summed."""
+    """The right numbers transposed, or copies that still have to be summed."""
     gradient, value, right = wrong.gradient, wrong.value, wrong.right
     if value.dim() == 2 and agrees(value.mT, right):  # a square matrix keeps its shape
         yield Kind.TRANSPOSED, f"`{gradient}` is the transpose of what it should be."
@@ -179,7 +179,7 @@ def misplaced(wrong: Wrong) -> Iterator[Explanation]:
         rows = _zero_rows(value, right, axis)
         where = ["the last index"] if rows == [value.shape[axis] - 1] else []
         where += [f"index {', '.join(map(str, rows))}"] if len(rows) <= MOST_LISTED else []
-        # An index that is another in each instance is none of the notebook's.
+        # An index that differs between the instances is not one of the notebook's.
         for which in (*where, "some of the indices") if rows else ():
             message = f"is right except at {which} of axis {axis}, where it is zero"
             yield Kind.PARTIAL_ROWS, f"`{wrong.gradient}` {message}."
@@ -195,7 +195,7 @@ def misplaced(wrong: Wrong) -> Iterator[Explanation]:
 
 
 def _zero_rows(value: Tensor, right: Tensor, axis: int) -> list[int]:
-    """The indices of an axis at which a value is zero, if it is right at all the others."""
+    """The indices of an axis at which a value is zero, if it is right at all others."""
     rows, due = (one.movedim(axis, 0).reshape(one.shape[axis], -1) for one in (value, right))
     zero = ~rows.any(1) & due.any(1)
     if zero.all() or not zero.any() or not agrees(rows[~zero], due[~zero]):
@@ -204,21 +204,21 @@ def _zero_rows(value: Tensor, right: Tensor, axis: int) -> list[int]:
 
 
 def misrouted(wrong: Wrong) -> Iterator[Explanation]:
-    """What arrives at a maximum went elsewhere than to the largest entry."""
+    """The gradient of a maximum did not go to the largest entry."""
     for reader in wrong.arriving:
         if where := _gone(wrong, reader):
             yield Kind.MISROUTED_MAX, f"Here `d{reader}` goes {where}."
 
 
 def _gone(wrong: Wrong, reader: str) -> str | None:
-    """Where a reader's gradient went, if that reader picks one entry of each row: the last axis."""
+    """Where the gradient of a reader went that picks one entry of each row, along the last axis."""
     upstream, shape = wrong.arriving[reader], wrong.right.shape
     if wrong.value.shape != shape or len(shape) < 2 or shape[-1] < 2:
         return None
     tensor, given = wrong.gradient[1:], wrong.arriving.keys()
     made = [wrong.reference.local_vjp(tensor, given, through=one) for one in (reader, None)]
     value, part, right = (one.flatten(0, -2) for one in (wrong.value, *made))
-    # What is picked gets all that arrives. In a few rows several may share the maximum.
+    # The picked entry gets the whole gradient. In a few rows, several may share the maximum.
     picked, arrives = (part != 0).sum(1), upstream.flatten()
     if len(arrives) != len(part) or not agrees(part.sum(1), arrives):
         return None
@@ -238,7 +238,7 @@ def _gone(wrong: Wrong, reader: str) -> str | None:
 
 
 def only_some(wrong: Wrong) -> Iterator[Explanation]:
-    """Only some of what arrives is handed on, or of what meets in a row only the last."""
+    """Only a part of the upstream gradient is passed on, or only the last contribution to a row."""
     if wrong.value.shape != wrong.right.shape:
         return
     for reader, upstream in wrong.arriving.items():
@@ -254,7 +254,7 @@ def only_some(wrong: Wrong) -> Iterator[Explanation]:
 
 
 def _holds_one(wrong: Wrong, reader: str) -> bool:
-    """True if each row is one of those that a lookup sends back there."""
+    """True if each row is one of the contributions that a lookup sends back to it."""
     program, values = wrong.reference.program, wrong.reference.instance.values
     read = (values.get(n) for step in program.steps if step.name == reader for n in step.reads)
     looks_up = any(isinstance(v, Tensor) and not v.is_floating_point() for v in read)

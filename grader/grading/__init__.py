@@ -1,1 +1,1 @@
-"""Evidence beside references gives verdicts."""
+"""Compares evidence with references, and gives verdicts."""

@@ -1,4 +1,4 @@
-"""Grading: the answer cells of a notebook become a report."""
+"""Grading: turn the answer cells of a notebook into a report."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from grader.verdict import (
 )
 
 MOST_OF_A_KIND = 20
-"""Flags of a kind that a notebook gets."""
+"""The most flags of each kind that a notebook gets."""
 
 SAYS_LESS = (("almost",), ("not-the-gradient",), ("only-on-this-size", "written-in"))
-"""Reasons that a diagnosis says better, if there are no others."""
+"""The reasons that a diagnosis replaces, if there are no others."""
 
 EDIT_SECONDS = 40.0
-"""How long the reasons of an answer may be looked for."""
+"""The seconds for which the diagnosis of an answer may search."""
 
 Judged = tuple[list[Verdict], list[Flag]]
-"""What was found out about an exercise: its verdicts, and what a human should see."""
+"""The result of judging an exercise: its verdicts, and the flags for a human."""
 
 
 def grade(
@@ -58,11 +58,12 @@ def grade(
     """Judge every gradient of one notebook.
 
     Args:
-        exercises: all that the notebook has, in the order of the course.
-        cells: its answer cells, in the order in which they stand.
+        exercises: all exercises of the notebook, in the order of the course.
+        cells: its answer cells, in their order.
         runner: a warm worker.
-        seed: of the instances.
-        wary: whether the answers are strangers'; then what no gradient needs is flagged too.
+        seed: the seed of the instances.
+        wary: whether strangers wrote the answers. If so, code that a gradient never needs is
+            flagged too.
     """
     how = runner, seed, wary, Allowance(runner.limits.total_seconds)
     judged = [grade_exercise(each, cells_of(each.prefix, cells), *how) for each in exercises]
@@ -72,7 +73,7 @@ def grade(
 
 
 def _some_of_each_kind(flags: Sequence[Flag]) -> Iterator[Flag]:
-    """As many as a human reads: nobody should hide one behind a thousand others."""
+    """Keep only as many flags as a human reads, so that nobody can hide one behind a thousand."""
     found = Counter[str]()
     for flag in flags:
         found[flag.kind] += 1
@@ -90,9 +91,10 @@ def grade_exercise(
     wary: bool = False,
     allowance: Allowance | None = None,
 ) -> Judged:
-    """Judge one exercise's gradients; the flags are what a human should see.
+    """Judge one exercise's gradients; the flags are for a human to look at.
 
-    `allowance` is the time that its notebook has left: that of one answer, if nothing is said.
+    `allowance` is the time in seconds that the notebook has left. By default it is the time that
+    one answer may take.
     """
     references = prepare(exercise, seed)
     return grade_answer(exercise, cells, cells, references, runner, wary, allowance=allowance)
@@ -108,17 +110,18 @@ def grade_answer(
     may_differentiate: bool = False,
     allowance: Allowance | None = None,
 ) -> Judged:
-    """Judge an exercise's gradients beside these references.
+    """Judge an exercise's gradients by these references.
 
     Args:
-        exercise: the gradients asked for, and the sizes of the lecture's instance.
+        exercise: the gradients that are asked for, and the sizes of the lecture's instance.
         cells: the answer.
-        shown: the same lines as their author wrote them, to be quoted.
-        references: on the instances that the answer is run on.
+        shown: the same lines as their author wrote them, for quoting.
+        references: the references on the instances on which the answer is run.
         runner: runs the answer.
-        wary: whether the answer is a stranger's; then whatever no gradient needs is flagged.
-        may_differentiate: whether the answer may ask autograd.
-        allowance: as `grade_exercise` has it.
+        wary: whether a stranger wrote the answer. If so, code that a gradient never needs is
+            flagged.
+        may_differentiate: whether the answer may call autograd.
+        allowance: as in `grade_exercise`.
     """
     allowance = allowance or Allowance(runner.limits.total_seconds)
     try:
@@ -166,7 +169,7 @@ def grade_answer(
                 continue
             try:
                 cause = find_reason(item, verdict, *about)
-            # Whatever a student's code makes of the search for a reason, the verdicts stand.
+            # Whatever a student's code does to the search for a reason, the verdicts stay.
             except Exception as error:
                 why = _no_reason(verdict.name, error)
                 flags.append(Flag("diagnosis-failed", why, verdict.place))
@@ -190,9 +193,9 @@ def _no_reason(name: str, error: Exception) -> str:
 def explained(
     verdict: Verdict, cause: Cause, cells: Sequence[AnswerCell], last_lines: Mapping[Place, int]
 ) -> Verdict:
-    """The verdict with its diagnosis; what a diagnosis says better is said no longer.
+    """Add the diagnosis to a verdict, and drop the reasons that it replaces.
 
-    `cells` and `last_lines` as `quote` takes them.
+    `cells` and `last_lines` are as in `quote`.
     """
     diagnosis, place, reasons = cause.diagnosis, cause.place, verdict.reasons
     codes = tuple(reason.code for reason in reasons)
@@ -200,13 +203,13 @@ def explained(
     if is_value or codes in SAYS_LESS:
         reasons = ()
     elif verdict.why == "shape" and "shape" in diagnosis.tells:
-        reasons = reasons[1:]  # the others may add which batch it speaks of
+        reasons = reasons[1:]  # the others may say about which batch it speaks
     reasons = tuple(reason for reason in reasons if reason.code not in GUESSES)
     verdict = replace(verdict, diagnosis=(diagnosis,), reasons=reasons)
     if place is None:
         return verdict
     if reasons and reasons[0].code == "raised" and verdict.place not in (None, place):
-        # What raised stands elsewhere than the mistake.
+        # The line that raised is not the line with the mistake.
         raised = _raised_elsewhere(verdict, place)
         verdict = replace(verdict, reasons=(raised, *reasons[1:]))
     code, piece = quote(place, cells, last_lines), as_quoted(cause.piece)

@@ -1,4 +1,4 @@
-"""The judge: evidence beside references gives verdicts."""
+"""The judge: compare evidence with references, and give verdicts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from grader.program.references import References
 from grader.verdict import AT_FAULT, Check, Outcome, Verdict, because
 
 OF_DTYPES = re.compile(r"dtype|scalar type|Double|Float")
-"""In the words of an exception of PyTorch's: two tensors are not of the same dtype."""
+"""These words, in PyTorch's exceptions, say that two tensors differ in dtype."""
 
 
 def judge(evidence: Sequence[Observed], references: References) -> list[Verdict]:
-    """A verdict for each gradient, by the table in the design.
+    """Give a verdict on each gradient, by the table in the design.
 
-    From the loss down, each is looked at by itself, and then beside those above it: a right line
-    that was handed something wrong is carried.
+    Each gradient is first judged by itself. Then, from the loss down, it is judged together with
+    those above it: a right line whose upstream gradient is wrong is carried.
 
     Args:
         evidence: what the student's statements did, one entry for each gradient asked for.
@@ -41,18 +41,19 @@ def judge(evidence: Sequence[Observed], references: References) -> list[Verdict]
     alone = {name for name, apart in far.items() if apart <= FLOAT64_NOISE}
     judge = _Judge(evidence, references, alone)
     order = references.program.names
-    # In whatever order they are asked for: what is settled above counts below.
+    # Not in the order of the exercise: verdicts further up count for those below.
     for name in sorted(judge.items, key=lambda name: -order.index(name[1:])):
         judge.verdicts[name] = judge.settle(name)
     return [judge.verdicts[item.name] for item in evidence]
 
 
 class _Judge:
-    """The verdicts on an answer's gradients: by themselves first, and then one by one settled.
+    """The verdicts on an answer's gradients, first by themselves, and then settled one by one.
 
-    `outcomes` are those that count for others. Those `at_fault` are so by themselves, `rough` are
-    right to a few digits only, `stuck` are right, but raise, or give NaN, on the lecture's batch,
-    and `useless` have no value there.
+    `outcomes` are the outcomes that count for other gradients. The gradients `at_fault` are wrong
+    by themselves. Those in `rough` are right to a few digits only, those in `stuck` are right but
+    raise an exception or give NaN on the lecture's batch, and those in `useless` have no value
+    there.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class _Judge:
         for name, verdict in self.verdicts.items():
             channels = (f"d{other}" for other in self.items[name].channels)
             if verdict.diagnosis and any(self.outcomes.get(one) in AT_FAULT for one in channels):
-                # The mistake is paid for where the other's memory is wrong by itself.
+                # The gradient whose memory is wrong by itself pays for the mistake.
                 self.verdicts[name] = carried(replace(verdict, diagnosis=()))
                 self.outcomes[name] = Outcome.CARRIED
         self.stopped = dict[str, frozenset[str]]()  # what keeps a right line from running
@@ -80,7 +81,7 @@ class _Judge:
         lecture = {name: item.lecture for name, item in self.items.items() if self.stuck}
         self.useless = {name for name, value in lecture.items() if find_unusable(name, value)}
         dtype = references.lecture.dtype
-        # Hidden instances are float64, the lecture's is float32: some operations mix the two.
+        # Hidden instances are float64, the lecture's is float32, and some operations mix the two.
         self.wide = {
             name: value.tensor.dtype
             for name, value in lecture.items()
@@ -89,7 +90,7 @@ class _Judge:
         }
 
     def settle(self, name: str) -> Verdict:
-        """The verdict on a gradient beside those above it."""
+        """Settle the verdict on a gradient, given the verdicts on those above it."""
         item, verdict = self.items[name], self.verdicts[name]
         if verdict.outcome is Outcome.CARRIED:
             return self._carried(item, verdict)
@@ -99,16 +100,16 @@ class _Judge:
         if verdict.why in ("another-way", "only-these-gradients") and (
             bad := [one for one in handed if self.verdicts[one].outcome is not Outcome.PASS]
         ):
-            # Mostly two mistakes cancel; or a gradient is read for its shape only.
+            # Usually two mistakes cancel here, or a gradient is read for its shape only.
             return replace(verdict, reasons=(because("right-although", gradients=tuple(bad)),))
         return verdict
 
     def _carried(self, item: Observed, verdict: Verdict) -> Verdict:
-        """The verdict on a right line, with the gradients with which it began.
+        """The verdict on a right line with a wrong value, with the gradients that caused it.
 
-        Where it began with none, all it reads is right in the end: then this is where the mistake
-        shows, and where it is paid for. But a gradient that is right to a few digits only is to
-        blame for what nothing else explains.
+        If no gradient caused it, all that the line reads is right in the end. Then the mistake
+        shows here and is paid for here, unless a gradient that is right to a few digits only can
+        explain it.
         """
         names = self._began_with(verdict)
         for rough in self.rough & {*names}:
@@ -129,7 +130,7 @@ class _Judge:
         outcomes = self.outcomes
 
         def causes(name: str) -> set[str]:
-            """What is not right of that which a carried gradient was handed."""
+            """The upstream gradients of a carried gradient that are not right."""
             if outcomes[name] is not Outcome.CARRIED:
                 return set()
             wrong = {other for other, outcome in outcomes.items() if outcome is not Outcome.PASS}
@@ -137,12 +138,12 @@ class _Judge:
             return handed | self.stopped.get(name, frozenset())
 
         above = _above(verdict.name, causes)
-        # From the loss down; of a carried one it is known with what it began.
+        # From the loss down, so that the causes of a carried gradient are already known.
         names = [n for n in outcomes if n in above and outcomes[n] is not Outcome.CARRIED]
         names = [name for name in names if name not in self.rough] or names
         if names or verdict.global_check is not Check.RIGHT:
             return names
-        # Rounded away in float32: what is wrong above is larger than what is right here.
+        # Rounded away in float32, because the error above is larger than the right value here.
         above = self.at_fault & _above(
             verdict.name, lambda one: _handed(self.items[one]) & self.items.keys()
         )
@@ -151,7 +152,7 @@ class _Judge:
         ]
 
     def _stopped_by(self, item: Observed) -> list[str]:
-        """The gradients at fault that keep one from being made: they share a block with it."""
+        """The gradients at fault that share a block with one, and keep it from being made."""
         blocks = {top for top in item.code if isinstance(top, (*COMPOUND, ast.FunctionDef))}
         stops = [value.raised or value.interrupted for value in item.hidden]
         places = {stop.place for stop in stops if stop is not None}
@@ -166,7 +167,7 @@ class _Judge:
         def stops_it(other: Observed) -> bool:
             if self.verdicts[other.name].place in places:
                 return True
-            # An exception that is caught in the block says no place.
+            # An exception that the block catches has no place.
             may_raise = other.name in read or not raising
             return may_raise and max(other.keep, default=-1) < max(item.keep, default=-1)
 
@@ -177,14 +178,14 @@ class _Judge:
     def _at_lecture(self, verdict: Verdict) -> Verdict:
         """The verdict on a right line that has no value on the lecture's batch.
 
-        Only the first of several pays; where one brought in a dtype that raises further down, that
-        is the one to blame.
+        Of several such lines only the first pays. If one of them brought in a dtype that raises an
+        exception further down, that one is to blame.
         """
         bad_lines = {name for name, outcome in self.outcomes.items() if outcome in AT_FAULT}
         handed_on = {name for name, outcome in self.outcomes.items() if outcome is Outcome.CARRIED}
 
         def causes(name: str) -> set[str]:
-            """The gradients that it reads and that keep it from being what it should be."""
+            """The gradients that it reads and that keep it from being right."""
             if name in handed_on & self.useless:  # what it was handed was NaN already
                 return _handed(self.items[name]) & self.useless & (bad_lines | handed_on)
             if name not in self.stuck and name not in self.wide:
@@ -209,14 +210,14 @@ class _Judge:
 
 
 def _begins_here(item: Observed, verdict: Verdict, references: References) -> Verdict:
-    """The verdict on a line that is right by itself, where no other is to blame for its value."""
+    """The verdict on a line that is right by itself, if no other one is to blame for its value."""
     why: Reasons
     outcome, place = Outcome.ERROR, verdict.place
     stopped = next((v for v in item.hidden if v.raised is not None or v.is_placeholder), None)
     if verdict.global_check is Check.RIGHT:
         outcome, why = Outcome.FAIL, (because("only-on-other-sizes"),)
     elif stopped and stopped.raised:
-        # A statement of the same block, though not one of its own, kept it from running.
+        # Another statement of the same block kept it from running.
         why = with_sizes_met(stopped.raised.reasons, references)
         place = stopped.raised.place or place
     elif stopped:
@@ -228,12 +229,12 @@ def _begins_here(item: Observed, verdict: Verdict, references: References) -> Ve
 
 
 def _handed(item: Observed) -> set[str]:
-    """The other gradients that one is made from."""
+    """The other gradients from which one is made."""
     return {f"d{tensor}" for tensor in item.reads | item.channels} - {item.name}
 
 
 def _above(name: str, causes: Callable[[str], Set[str]]) -> set[str]:
-    """The causes that a gradient is not right, their causes, and so on."""
+    """The causes of a wrong gradient, their causes, and so on."""
     seen, pending = {name}, [name]
     while pending:
         before = causes(pending.pop()) - seen

@@ -1,4 +1,4 @@
-"""One gradient judged by itself, as if there were no others."""
+"""Judge one gradient by itself, as if there were no others."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _WRONG_FIRST = (Check.WRONG, Check.NOT_RUN, Check.RIGHT)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check of one gradient found: a word, and where needed why, and a place."""
+    """The result of one check of one gradient: a word, and if needed the reasons and a place."""
 
     check: Check
     reasons: Reasons = ()
@@ -65,7 +65,7 @@ RIGHT, WRONG, NOT_RUN = map(Finding, (Check.RIGHT, Check.WRONG, Check.NOT_RUN))
 
 
 def examine(item: Observed, references: References, is_right_alone: bool) -> Verdict:
-    """The verdict on a gradient by the table in the design.
+    """Give the verdict on a gradient, by the table in the design.
 
     `is_right_alone` says that its own statements are known to be right.
     """
@@ -96,10 +96,11 @@ def examine(item: Observed, references: References, is_right_alone: bool) -> Ver
 
 
 def _excused(item: Observed, verdict: Verdict, references: References) -> Verdict:
-    """The verdict on a gradient at fault, unless it is right in better company.
+    """The verdict on a gradient at fault, excused if only another line makes it wrong.
 
-    Right until another's line changes its memory; or as soon as all that it is made from is right,
-    such as a line that counts on what else the student has found out of the same values.
+    It may be right until another gradient's line changes its memory. Or it may become right as soon
+    as everything that it is made from is right, as does a line that reuses other results of the
+    student's.
     """
     before, is_right = item.as_assigned, verdict.global_check is Check.RIGHT
     if before is not None and _check_locally(item, before, references).check is Check.RIGHT:
@@ -118,13 +119,13 @@ def _excused(item: Observed, verdict: Verdict, references: References) -> Verdic
 
 
 def carried(verdict: Verdict, reasons: Reasons | None = None) -> Verdict:
-    """The verdict on a line that is right, and is not to blame for its value."""
+    """The verdict on a right line that is not to blame for its wrong value."""
     why = verdict.reasons if reasons is None else reasons
     return replace(verdict, outcome=Outcome.CARRIED, local_check=Check.RIGHT, reasons=why)
 
 
 def _aliased(item: Observed, place: Place | None) -> Diagnosis:
-    """The diagnosis of a gradient that is right until another's line changes it."""
+    """The diagnosis of a gradient that is right until another gradient's line changes it."""
     names = tuple(f"d{other}" for other in sorted(item.channels))
     line = "a later line" if place is None else f"line {place.line} of {place.cell}"
     message = (
@@ -135,7 +136,7 @@ def _aliased(item: Observed, place: Place | None) -> Diagnosis:
 
 
 def of_other_dtype(name: str, found: torch.dtype, due: torch.dtype) -> Diagnosis:
-    """The diagnosis of a gradient that is right, and of a dtype that a later line cannot mix."""
+    """The diagnosis of a gradient that is right, but in a dtype that a later line cannot mix."""
     has, needs = (str(dtype).removeprefix("torch.") for dtype in (found, due))
     message = (
         f"`{name}` has dtype {has}, and `{name[1:]}` has {needs}; a later line cannot mix them."
@@ -145,13 +146,13 @@ def of_other_dtype(name: str, found: torch.dtype, due: torch.dtype) -> Diagnosis
 
 
 def _asked(item: Observed, reason: Finding) -> Finding | None:
-    """Why there is no value, if that is because autograd was asked for it and does not answer."""
+    """Why there is no value, if the line called autograd, which is switched off."""
     words = reason.raised.words if reason.raised else ""
     at = {flag.place: _refused(flag) for flag in item.offences}
     first = next(iter(at.values()), None)
     if REFUSED in words:
         return at.get(reason.place, first or reason)
-    # `g = h.grad` raises nothing; what is done with None on a later line does.
+    # `g = h.grad` raises no exception; a later line does, which computes with None.
     missing = reason.place is None and any(value.tensor is None for value in item.hidden)
     return at.get(reason.place, first if missing or "NoneType" in words else None)
 
@@ -168,7 +169,7 @@ def _weigh(
     local: Finding,
     comparison: Comparison,
 ) -> tuple[Outcome, Finding]:
-    """The design's verdict table for what was written, with the finding that gives the reason."""
+    """The design's verdict table for a line that was written, with the finding for the reason."""
     if whole.check is Check.RIGHT:
         on_lecture = None if comparison.approximate else find_unusable(item.name, item.lecture)
         if on_lecture is not None:
@@ -195,7 +196,7 @@ def _weigh(
 def _weigh_right_value(
     item: Observed, references: References, local: Finding
 ) -> tuple[Outcome, Finding]:
-    """The upper half of the table: the value is right, but can it show a mistake?"""
+    """The upper half of the table: the value is right, but could it show a mistake at all?"""
     tensor, zero = item.name[1:], references.zero_by_structure
     if tensor in zero and not any(v.tensor is None or v.tensor.any() for v in item.local):
         return Outcome.PASS, Finding(Check.RIGHT, (because("zeros", tensor=tensor),))
@@ -204,7 +205,7 @@ def _weigh_right_value(
     if WRONG in (local, _check_locally(item, item.local, references, _WRONG_FIRST)):
         return Outcome.FAIL, Finding(Check.WRONG, (because("true-zero"),))
     if local.check is Check.NOT_RUN and all(value.on_the_way for value in item.hidden):
-        # A line that it needs raises, whole or alone, and zero is all that it could have spoilt.
+        # A line that it needs raises, whole or alone, and could only have spoilt zeros.
         is_elsewhere = item.lecture.on_the_way is None
         why = on_other_sizes(local.reasons, references) if is_elsewhere else local.reasons
         return Outcome.ERROR, replace(local, reasons=why)
@@ -215,7 +216,7 @@ def _weigh_right_value(
 def _beside_a_right_value(
     item: Observed, references: References, reason: Finding, is_exact: bool
 ) -> Reasons:
-    """What is to be said of a right value: what its line would do with other gradients."""
+    """The reasons beside a right value: what its line would do with other gradients."""
     raised = [value.on_the_way for value in (item.lecture, *item.hidden)]
     if raised[0] and all(raised):  # in the notebook, its cell does not get further than that line
         return (because("on-the-way"), *raised[0].reasons)
@@ -239,16 +240,16 @@ def _beside_a_right_value(
 
 
 def hides_mistakes(item: Observed, references: References) -> bool:
-    """True if the right value may come of a wrong line, since what it lacks is zero in the end."""
+    """True if a wrong line may give the right value, because what it lacks is zero in the end."""
     tensor, zero = item.name[1:], references.zero_by_structure
-    # The branch that shows in no value may be read and spoilt, or left out where others are read.
+    # A branch that shows in no value may be read and spoilt, or left out while others are read.
     alone = not item.reads.isdisjoint(references.program.readers(tensor)) and not item.writes
     is_beside = alone and tensor in references.beside_zero
     return tensor in zero or bool(zero & item.reads) or is_beside
 
 
 def _is_far_off(comparison: Comparison) -> bool:
-    """True if the value at the lecture's sizes is wrong by more than any rounding."""
+    """True if the value at the lecture's sizes is wrong by more than rounding."""
     return comparison.exact is not None and (
         comparison.relative is None or comparison.relative > FAR_OFF
     )
@@ -261,7 +262,7 @@ def _examine_all(
     right: Sequence[Tensor],
     order: Sequence[Check] = _WORST_FIRST,
 ) -> Finding:
-    """The values on the hidden instances beside the right ones; the first in this order."""
+    """Compare the values on the hidden instances; return the first finding in this order."""
     floors = references.floors(item.name[1:])
     instances = zip(values, right, floors, references.lengths, strict=False)
     findings = (_examine_value(item.name, *instance) for instance in instances)
@@ -271,7 +272,7 @@ def _examine_all(
 def _examine_value(
     name: str, value: Value, reference: Tensor, floor: float, at_lecture: Mapping[int, int]
 ) -> Finding:
-    """One value beside one reference, on a float64 instance."""
+    """Compare one value with one reference, on a float64 instance."""
     if value.agrees(reference, floor):
         return RIGHT
     if (unusable := find_unusable(name, value)) is not None:
@@ -291,7 +292,7 @@ def _examine_value(
 
 
 def find_unusable(name: str, value: Value) -> Finding | None:
-    """Why there is no number to compare: raised, missing, of a wrong type, NaN or infinite."""
+    """Say why a value cannot be compared: it raised, is missing, of a wrong type, NaN or inf."""
     if value.raised is not None:
         return _not_run(value.raised)
     if value.is_placeholder:
@@ -327,9 +328,9 @@ def _of_other_shape(name: str, shape: tuple[int, ...], due: Sequence[int]) -> Re
 
 
 def _at_the_lectures_sizes(reason: Finding, lecture: Value, references: References) -> Finding:
-    """The same exception as the student sees it: with the shapes of the notebook's batch.
+    """The same exception as the student sees it, with the shapes of the notebook's batch.
 
-    Where nothing is raised in the notebook, or something else, the other sizes are explained.
+    If the line raises nothing in the notebook, or something else, the other sizes are explained.
     """
     here, there = lecture.raised, reason.raised
     if here and there and (here.place, here.kind) == (there.place, there.kind):
@@ -343,9 +344,10 @@ def _check_locally(
     references: References,
     order: Sequence[Check] = _WORST_FIRST,
 ) -> Finding:
-    """What the gradient's own statements made of random upstreams, beside the program's VJP.
+    """Compare what the gradient's own statements make of random gradients with the program's VJP.
 
-    A line is right if it is the VJP from any of the sets of upstreams it may be written for.
+    A line may be written for one of several sets of upstream gradients. It is right if it is the
+    VJP from any of these sets.
     """
     tensor = item.name[1:]
     readers = frozenset(references.program.readers(tensor))
@@ -355,7 +357,7 @@ def _check_locally(
         return _examine_all(item, values, references, right, order)
 
     findings: list[Finding] = []
-    # Of a gradient that is read the shape alone may be wanted.
+    # A line may read a gradient only for its shape.
     without_one = (item.reads - {name} for name in sorted(item.reads))
     for given in dict.fromkeys((*item.upstreams(readers), *without_one, frozenset[str]())):
         findings.append(check(given, frozenset()))
@@ -368,10 +370,10 @@ def _check_locally(
 
 
 def is_rough(item: Observed, references: References) -> bool:
-    """True if the gradient's lines are right, but only to a few digits: more than noise is left.
+    """True if the gradient's lines are right, but only to a few digits.
 
-    The values of the whole answer count, and those of its own lines alone: what was rough already
-    when it was handed down is held against the line that made it so.
+    Both the whole answer and its own lines must differ by more than noise, so that only the line
+    that made a value rough is blamed, and not those further down.
     """
     tensor, readers = item.name[1:], frozenset(references.program.readers(item.name[1:]))
     right = (references.local_vjps(tensor, given) for given in item.upstreams(readers))

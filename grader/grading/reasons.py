@@ -1,4 +1,4 @@
-"""Why a gradient is wrong, with the sizes and the batch of which that is said."""
+"""The reasons why a gradient is wrong, with the sizes and the batch about which they speak."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ WRITTEN_IN = (because("written-in"),)
 def why_it_fails(
     comparison: Comparison, references: References, whole: Reasons, local: Reasons
 ) -> Reasons:
-    """What can be said of a wrong gradient without knowing the mistake.
+    """Say what can be said about a wrong gradient without knowing the mistake.
 
     Args:
-        comparison: with autograd at the lecture's sizes.
-        references: of its exercise.
-        whole: what is wrong with the value of the whole answer, if that is known.
-        local: what is wrong with that of the gradient's own statements.
+        comparison: with autograd's gradient at the lecture's sizes.
+        references: those of its exercise.
+        whole: what is wrong with the value of the whole answer, if this is known.
+        local: what is wrong with the value of the gradient's own statements.
     """
     if comparison.approximate:
         return on_other_sizes(whole or WRITTEN_IN, references)
@@ -34,29 +34,29 @@ def why_it_fails(
     if is_of_shape and comparison.shape not in (None, comparison.expected_shape):
         # It speaks of the notebook's own sizes.
         return with_drawn_lengths((because("shape", message=comparison.problem),), references)
-    # The local reason is about this line; the whole answer's may be about an earlier one.
+    # The local reason is about this line, but the whole answer's may be about an earlier one.
     tensor = comparison.name.removeprefix("d")
     return with_sizes_met(local, references) or (because("not-the-gradient", tensor=tensor),)
 
 
 def on_other_sizes(reasons: Reasons, references: References) -> Reasons:
-    """Those of a line that works on the lecture's batch only, with the numbers explained."""
+    """The reasons for a line that works on the lecture's batch only, with the numbers explained."""
     met = _sizes_met(reasons, references)
     only = because("only-on-this-size-of", **met) if met else because("only-on-this-size")
     return (only, *reasons)
 
 
 def with_sizes_met(reasons: Reasons, references: References) -> Reasons:
-    """The same, with the sizes of another network explained where they speak of them."""
+    """Explain the sizes of another network, if the reasons mention them."""
     met = _sizes_met(reasons, references)
     return (*reasons, because("sizes", **met)) if met else with_drawn_lengths(reasons, references)
 
 
 def with_drawn_lengths(reasons: Reasons, references: References) -> Reasons:
-    """The same, marked where they speak of a length that another batch would not have.
+    """Mark the reasons that mention a length which another batch would not have.
 
-    How many rows a mask leaves is drawn with the values: the check's batch has the notebook's
-    sizes, but not its rows.
+    The number of rows that a mask leaves depends on the values. The check's batch has the sizes of
+    the notebook's, but other values.
     """
     numbers = _numbers(reasons)
     for instance in (references.lecture, *(reference.instance for reference in references.hidden)):
@@ -72,7 +72,7 @@ def with_drawn_lengths(reasons: Reasons, references: References) -> Reasons:
 
 
 def _sizes_met(reasons: Reasons, references: References) -> Mapping[str, tuple[str, ...]]:
-    """Which sizes of a hidden network are spoken of, and those that the notebook has instead."""
+    """The sizes of a hidden network that the reasons mention, and the notebook's sizes instead."""
     lecture, numbers = references.lecture.sizes, _numbers(reasons)
     for reference in references.hidden:
         sizes = reference.instance.sizes
@@ -91,7 +91,7 @@ def _numbers(reasons: Reasons) -> set[int]:
 
 
 def _lengths(sizes: Mapping[str, int]) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """What an axis may have for its length: a size, or a product of sizes where it is flattened."""
+    """The lengths that an axis may have: a size, or a product of sizes if axes were flattened."""
     for many in (1, 2, 3):
         for names in combinations(sizes, many):
             yield math.prod(sizes[name] for name in names), names

@@ -1,4 +1,4 @@
-"""Slips: what is said of mistyped names, a missing `return`, and sizes written as numbers."""
+"""Slips: mistyped names, a missing `return`, and sizes that are written as numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.program.exercises import Exercise
 from grader.verdict import GUESSES, RAISED, Outcome, Verdict, because
 
 _OTHER_WAYS = re.compile(r"(?:grad_?|g_|d_|d(?:L|l|loss|Loss)_?d_?)(\w+)|(\w+?)_?grad")
-"""How PyTorch, other courses and papers call a gradient."""
+"""The names that PyTorch, other courses and papers give to a gradient."""
 
 
 def lost_by_slips(
@@ -24,7 +24,7 @@ def lost_by_slips(
     exercise: Exercise,
     names: Set[str],
 ) -> Mapping[str, Reasons]:
-    """The reasons of such gradients; `names` are those of the forward pass and its gradients."""
+    """The reasons for such gradients; `names` are those of the forward pass and its gradients."""
     found = dict(_without_a_branch(judged, answer, names))
     found |= _of_sizes(evidence, judged, answer)
     found |= _known_here(judged, exercise)
@@ -39,7 +39,7 @@ def lost_by_slips(
 def _without_a_branch(
     judged: Sequence[Verdict], answer: Answer, names: Set[str]
 ) -> Iterator[tuple[str, Reasons]]:
-    """Right gradients that leave a branch out, where a slip in a name does it."""
+    """Right gradients that leave out a branch because of a slip in a name."""
     right = [one.name for one in judged if one.why in ("left-out", "idle-branch")]
     meant = answer.with_slips(right, names)
     for name in right:
@@ -51,7 +51,7 @@ def _without_a_branch(
 def _of_sizes(
     evidence: Sequence[Observed], judged: Sequence[Verdict], answer: Answer
 ) -> Mapping[str, Reasons]:
-    """What is said of `n = 32`, at the first gradient that reads `n` and has no other note."""
+    """The remark on `n = 32`, for the first gradient that reads `n` and has no other note."""
     said: dict[str, Reasons] = {}
     for size, place in answer.written_sizes.items():
         for item, verdict in zip(evidence, judged, strict=True):
@@ -64,7 +64,7 @@ def _of_sizes(
 
 
 def _known_here(judged: Sequence[Verdict], exercise: Exercise) -> Iterator[tuple[str, Reasons]]:
-    """The reasons where a name is not defined that is another one here."""
+    """The reasons if an undefined name is called something else here."""
     for verdict in judged:
         for reason in (one for one in verdict.reasons if one.code in RAISED):
             if here := exercise.called.get(str(reason["unbound"])):
@@ -73,7 +73,7 @@ def _known_here(judged: Sequence[Verdict], exercise: Exercise) -> Iterator[tuple
 
 
 def _mistyped(answer: Answer, known: Sequence[str]) -> Mapping[str, Reasons]:
-    """What to ask where an answer cell assigns a name much like a known one, by the one meant."""
+    """The question if an answer cell assigns a name much like a known one, by the known name."""
     said: dict[str, Reasons] = {}
     for statement in answer.top:
         for name in sorted(answer.written[statement] - {*known}):
@@ -84,13 +84,13 @@ def _mistyped(answer: Answer, known: Sequence[str]) -> Mapping[str, Reasons]:
 
 
 def _in_our_way(name: str, known: Sequence[str]) -> Iterator[str]:
-    """The gradient that is called so elsewhere: `grad_h`, `h_grad` and `dL_dh` are `dh`."""
+    """The gradient that has this name elsewhere: `grad_h`, `h_grad` and `dL_dh` are `dh`."""
     if (other := _OTHER_WAYS.fullmatch(name)) and (gradient := f"d{other[1] or other[2]}") in known:
         yield gradient
 
 
 def _returns_nothing(item: Observed) -> bool:
-    """True for a gradient that is None because a function without a `return` gave it."""
+    """True for a gradient that is None because it comes from a function without a `return`."""
     match item.code:
         case [*_, ast.Assign(value=ast.Call())]:
             return any(value.type_name == "NoneType" for value in item.hidden)

@@ -1,4 +1,4 @@
-"""Wrong values: a few characters by which equal ones are known, and a small map of the error."""
+"""Wrong values: a digest by which equal ones are recognised, and a small map of the error."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from grader.program.references import References
 from grader.verdict import AT_FAULT, Check, Outcome, Verdict, WrongValue, pack_map
 
 MOST_CELLS = 96
-"""Rows, and columns, of a map: of what is larger, a cell shows the largest error of several."""
+"""The most rows and columns of a map. In a larger one, a cell shows the largest of several errors.
+"""
 
 LONGEST_TYPE = 60
-"""Characters of the name of a type, which is a student's."""
+"""The most characters of a type's name, since a student may have chosen it."""
 
 LEVELS = 4
-"""Shades on each side of right."""
+"""The number of shades on each side of right."""
 
 
 def wrong_value(item: Observed, verdict: Verdict, references: References) -> WrongValue | None:
-    """What is kept of the value of a gradient that fails or errs; None for the others."""
+    """What to keep of the value of a gradient that is `fail` or `error`; None for the others."""
     if verdict.outcome not in AT_FAULT:
         return None
     found = WrongValue(_digest(item, verdict, references), _map(item, verdict, references))
@@ -69,9 +70,9 @@ def _is_number(part: str) -> bool:
 def _parts(
     values: Sequence[Value], right: Sequence[Tensor], lengths: Sequence[Mapping[int, int]]
 ) -> Iterator[str]:
-    """For each instance a number that stands for the value, or a word.
+    """For each instance, a number that represents the value, or a word.
 
-    `lengths` are those of the lecture's instance for the lengths of each.
+    `lengths` maps each instance's lengths to the lecture's.
     """
     for value, reference, at_lecture in zip(values, right, lengths, strict=False):
         tensor = value.tensor
@@ -93,10 +94,11 @@ def _parts(
 
 
 def _number(tensor: Tensor, reference: Tensor) -> str:
-    """The value's length along one random direction, to five digits.
+    """The value's component along one random direction, to five digits.
 
-    Equal values of different code differ in the last bits. Were each entry rounded, some would lie
-    where they are rounded up or down by chance; one number of no meaning does so once in 10^10.
+    Values that are equal, but come from different code, differ in their last bits. If each entry
+    were rounded, some would be rounded up or down by chance. With a single number, this happens
+    once in 10^10.
     """
     along = float(tensor.double().reshape(-1) @ _direction(tensor.numel()))
     if not math.isfinite(along):  # numbers so large that their sum is not a number
@@ -112,7 +114,7 @@ def _direction(length: int) -> Tensor:
 
 
 def _map(item: Observed, verdict: Verdict, references: References) -> str:
-    """Where the value on the lecture's batch is off, as the student's own heat map has it."""
+    """Where the value on the lecture's batch is off, as in the student's own heat map."""
     value, right = item.lecture, references.lecture_gradients[item.name[1:]]
     tensor = value.tensor
     if (
@@ -130,19 +132,19 @@ def _map(item: Observed, verdict: Verdict, references: References) -> str:
     finite = np.isfinite(cells)
     largest = float(np.abs(cells[finite]).max(initial=tolerance))
     off = np.where(finite, cells, 0.0)
-    # Anything that is wrong has a shade: the largest error may be far above the others.
+    # Anything wrong gets a shade, even if the largest error is far above it.
     levels = np.sign(off) * np.ceil(LEVELS * np.abs(off) / largest) * (np.abs(off) > tolerance)
     shades = np.where(finite, levels.astype(int) + LEVELS, 2 * LEVELS + 1)
     return pack_map(["".join(map(str, row)) for row in shades.tolist()])
 
 
 def _fewer(cells: np.ndarray, axis: int) -> np.ndarray:
-    """At most `MOST_CELLS` along an axis, each the largest error of its neighbours."""
+    """Shrink an axis to at most `MOST_CELLS` cells, each with the largest error of its part."""
     length = cells.shape[axis]
     if length <= MOST_CELLS:
         return cells
     starts = [length * number // MOST_CELLS for number in range(MOST_CELLS)]
     low, high = (f.reduceat(cells, starts, axis) for f in (np.minimum, np.maximum))
-    # NaN is neither: it goes through both.
+    # NaN passes through both.
     largest: np.ndarray = np.where(-low > high, low, high)
     return largest

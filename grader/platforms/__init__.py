@@ -1,1 +1,1 @@
-"""The course as nbgrader, otter and Gradescope want it."""
+"""The course in the forms that nbgrader, otter and Gradescope need."""

@@ -37,12 +37,12 @@ from grader.program.course import FILE, read_text
 ASSIGNMENT = "backprop"
 LINE_LENGTH = 100
 SETTINGS = Path(__file__).with_name("nbgrader_config.py.txt")
-"""Settings that nbgrader runs as Python; no module of the grader."""
+"""The settings that nbgrader runs as Python. They are not a module of the grader."""
 
 CONFIG = Path(__file__).with_name("otter_config.yml")
-"""Settings of `otter assign`. All tests are public, so that a student reads on Gradescope what
-became of each. The cell that exports a submission makes no PDF, which needs programs that students
-do not have, and runs no tests: the check cells have said it already."""
+"""The settings of `otter assign`. All tests are public, so that a student can read the result of
+each on Gradescope. The cell that exports a submission makes no PDF, because this needs programs
+that students do not have, and runs no tests, because the check cells have already run them."""
 
 QUESTION = """\
 # BEGIN QUESTION
@@ -61,7 +61,7 @@ def test_{gradient}({handed_in}, {graded_by}):
 def write_nbgrader(out: Path) -> None:
     """Write a course folder for nbgrader: its settings, and the notebooks with their solutions.
 
-    What has been released, handed in or graded there stays as it is, and so do the settings.
+    Everything that was released, handed in or graded there stays as it is, and so do the settings.
     """
     for name, notebook in read_notebooks().items():
         assignment = nbgrader_assignment(notebook)
@@ -75,11 +75,11 @@ def write_nbgrader(out: Path) -> None:
 
 
 def nbgrader_assignment(notebook: NotebookNode) -> NotebookNode:
-    """A notebook with its solutions, which nbgrader takes out for the student's copy.
+    """A notebook with its solutions, which nbgrader removes from the student's copy.
 
-    nbgrader puts the same text in the place of every solution. So `dX = ...  # your turn`, with
-    which a student begins, stands before it. A check cell ends with the points that its gradients
-    have earned: nbgrader takes the last value for partial credit.
+    nbgrader replaces every solution by the same text. Therefore the student's beginning,
+    `dX = ...  # your turn`, is written before the solution. A check cell ends with the points that
+    its gradients have earned, because nbgrader takes the last value for partial credit.
     """
     assignment = copy.deepcopy(notebook)
     gradients = all_checked(notebook.cells)
@@ -91,7 +91,7 @@ def nbgrader_assignment(notebook: NotebookNode) -> NotebookNode:
             case "check":
                 cell.source = _with_points(cell.source)
             case "try":
-                # Nobody grades it, and nbgrader allows solutions in graded cells only.
+                # It is not graded, and nbgrader allows solutions in graded cells only.
                 cell.source = blank.source
     nbformat.validate(assignment)
     return assignment
@@ -111,9 +111,9 @@ def otter_assignment(
 ) -> NotebookNode:
     """A notebook with its solutions, in the form that `otter assign` takes.
 
-    Each answer cell begins a question that ends with its check cell; each gradient has a test worth
-    its points. A course that is not the built-in one goes along in the first cell, which otter
-    takes into the autograder.
+    Each answer cell begins a question that ends with its check cell, and each gradient has a test
+    that is worth its points. A course other than the built-in one is put into the first cell, which
+    otter copies into the autograder.
     """
     gradients, course, own, points = all_checked(notebook.cells), layout.course, "", {}
     if course is not None:
@@ -139,9 +139,9 @@ def otter_assignment(
 
 
 def _with_points(source: str) -> str:
-    """A check cell whose last value is what it has earned."""
+    """A check cell whose last value is the points that it has earned."""
     role, _, checks = source.partition("\n")
-    # Imported here, since a student may have used the names for something else.
+    # Imported in the cell, because a student may have used these names for something else.
     names = "from grader import check, points"
     quoted = ", ".join(f'"{gradient}"' for gradient in checked_gradients(source))
     points = textwrap.fill(f"points({quoted})", LINE_LENGTH, subsequent_indent=" " * 7)
@@ -151,7 +151,7 @@ def _with_points(source: str) -> str:
 def _answer(role: Role, cell: NotebookNode, gradients: Sequence[str]) -> Iterator[NotebookNode]:
     """The beginning of a question, with its solution.
 
-    What a student begins with stands before the solutions, and otter puts nothing in their place.
+    The student's beginning is written before the solutions, since otter replaces them by nothing.
     """
     source = with_placeholders(cell.source, gradients)
     source = source.replace(BEGIN_SOLUTION, "# BEGIN SOLUTION NO PROMPT")
@@ -163,7 +163,7 @@ def _answer(role: Role, cell: NotebookNode, gradients: Sequence[str]) -> Iterato
 
 
 def _check(role: Role, cell: NotebookNode, points: int) -> Iterator[NotebookNode]:
-    """The end of a question, with a test for each gradient, worth so many points."""
+    """The end of a question, with a test for each gradient that is worth so many points."""
     yield cell
     yield new_raw_cell("# BEGIN TESTS", id=f"{role.grade_id}-tests")
     for gradient in checked_gradients(cell.source):

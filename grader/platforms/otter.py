@@ -1,4 +1,4 @@
-"""What otter-grader calls when it grades a notebook of the course."""
+"""The functions that otter-grader calls when it grades a notebook of the course."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ HANDED_IN = "handed_in"
 """The name under which otter's tests find the path of the notebook."""
 
 GRADED_BY = "graded_by"
-"""The name under which they find the files of the instructor's course, None for the built-in."""
+"""The name under which they find the files of the instructor's course; None means the built-in one.
+"""
 
 OTTERS_TESTS = "tests"
 """The folder beside the notebook into which otter puts its tests."""
@@ -45,11 +46,11 @@ class NoPoint(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AnswersOnly:
-    """A plugin that keeps a student's code from running where the points are counted.
+    """A plugin that keeps a student's code out of the process that counts the points.
 
-    Otter would run the whole notebook, pictures, training and all, in the process that writes the
-    results down. Its tests need the answers alone, and these run in a worker. The configuration,
-    which stands in the autograder's zip, may hold the files of a `course` by their names.
+    Otter would run the whole notebook, with its pictures and its training, in the process that
+    writes the results. But its tests only need the answers, and these run in a worker. The
+    configuration, which is in the autograder's zip, may hold the files of a `course` by name.
     """
 
     submission_path: str
@@ -57,10 +58,11 @@ class AnswersOnly:
     plugin_config: Mapping[str, Any]
 
     def before_execution(self, submission: NotebookNode) -> NotebookNode:
-        """Give otter another notebook to run, which says where the student's is, and the course.
+        """Give otter another notebook to run, which says where the student's notebook and the
+        course are.
 
-        Every other file that was handed in is removed from otter's copy. Python looks there first:
-        a `torch.py` would be imported.
+        Every other file that was handed in is removed from otter's copy, because Python looks there
+        first and would import a `torch.py`.
         """
         from nbformat.v4 import new_code_cell
 
@@ -80,14 +82,14 @@ def expect_point(
     """Raise unless a gradient has earned its point.
 
     Args:
-        exercise: its prefix, such as "ex1".
-        gradient: a name such as "dlogits".
-        handed_in: the notebook's path; None where a student tries the tests while working, who is
-            told about the answer cells that have run.
-        graded_by: the files of the instructor's course; None for the built-in one.
+        exercise: the prefix of the exercise, such as "ex1".
+        gradient: the name of the gradient, such as "dlogits".
+        handed_in: the notebook's path, or None if a student tries the tests while working. The
+            answer cells that have run are checked then.
+        graded_by: the files of the instructor's course, or None for the built-in one.
 
     Raises:
-        NoPoint: with the verdict and its reasons.
+        NoPoint: the gradient has not earned its point; the message is its verdict with the reasons.
         UnreadableNotebook: the file is not one of the course's notebooks.
     """
     verdict = _verdicts(exercise, handed_in, graded_by)[gradient]
@@ -100,7 +102,7 @@ def _verdicts(
 ) -> Mapping[str, Verdict]:
     if handed_in is not None:
         return _graded(exercise, handed_in, unpack(graded_by) if graded_by else None)
-    # Not above: it imports IPython, which is not there where otter grades.
+    # Imported here, because it imports IPython, which is missing where otter grades.
     from grader.notebook.running_notebook import open_lesson
 
     return open_lesson(exercise).verdicts()
@@ -108,8 +110,8 @@ def _verdicts(
 
 @cache
 def _graded(exercise: str, path: str, folder: Path | None) -> Mapping[str, Verdict]:
-    """The verdicts on an exercise in a notebook's file."""
-    # Never a course that a student names.
+    """Grade an exercise in a notebook's file."""
+    # The student must not choose the course.
     course = read_course(folder) if folder else built_in_course()
     submission = submission_in(read_bytes(Path(path)), Path(path), course)
     exercises = exercises_of(course, submission.notebook)

@@ -1,1 +1,1 @@
-"""A forward pass as steps, its instances, and what autograd says of it."""
+"""A forward pass as a list of steps, its instances, and autograd's gradients of it."""

@@ -1,4 +1,4 @@
-"""The lecture's `cmp`: a student's gradient beside autograd's."""
+"""The lecture's `cmp`: compare a student's gradient with autograd's."""
 
 from __future__ import annotations
 
@@ -13,62 +13,65 @@ from torch import Tensor
 from grader.verdict import Comparison
 
 RELATIVE_TOLERANCE = 1e-5
-"""Largest accepted difference of float32 gradients, relative to the largest reference value.
+"""The largest accepted difference of float32 gradients, relative to the largest reference value.
 
-Over 2,000 training steps right gradients differ by at most 1.1e-6; a forgotten eps by 2e-5.
+Over 2,000 training steps, right gradients differ by at most 1.1e-6, but a forgotten eps already
+changes them by 2e-5.
 """
 
 FLOAT64_TOLERANCE = 1e-6
-"""Largest accepted difference on a float64 instance, relative to the reference's largest value.
+"""The largest accepted difference on a float64 instance, relative to the largest reference value.
 
-Right answers differ by about 1e-14; the smallest mistake seen, a forgotten eps, by 1e-5.
+Right answers differ by about 1e-14. The smallest mistake seen, a forgotten eps, changes them by
+1e-5.
 """
 
 FLOAT64_NOISE = 1e-10
-"""A larger difference on a float64 instance is told, and to blame for what comes of it.
+"""A difference above this, on a float64 instance, is reported and blamed for what follows from it.
 
-It lies far above the rounding of right answers, and far below a small number put in by mistake.
+It lies far above the rounding errors of right answers, and far below any small number that is put
+in by mistake.
 """
 
 COARSE = (torch.float16, torch.bfloat16)
-"""Dtypes in which a right gradient gives a wrong value."""
+"""The dtypes that are too coarse: in them, even a right gradient has wrong values."""
 
 FAR_OFF = 1e-3
-"""Differences beyond this, relative to the largest value, are not rounding in float32 either."""
+"""Relative to the largest value, a difference above this cannot be rounding even in float32."""
 
 ROUNDING_NOISE = 1e-7
-"""Differences this small are float32 rounding where the reference may be zero by structure.
+"""A difference below this counts as float32 rounding if the reference may be zero by structure.
 
-Gradients that are zero by structure (a bias before batchnorm, the maximum taken out of the logits)
-consist of nothing else: up to 1.8e-8 over 2,000 training steps.
+Gradients that are zero by structure (a bias before batchnorm, the maximum subtracted from the
+logits) consist of rounding errors alone: up to 1.8e-8 over 2,000 training steps.
 """
 
 FUNCTIONS = ("builtin_function_or_method", "method", "method_descriptor", "wrapper_descriptor")
-"""What Python calls functions that are called like any other."""
+"""The names of the types that a function may have in Python."""
 
 ADVICE = {
     "ndarray": " `torch.from_numpy` makes one of it.",
     "tuple": " Is there a comma, at the line's end or in a `return`?",
     "function": " Brackets behind its name call it.",
 }
-"""What is added where something else than a tensor is there, by its type."""
+"""The advice to add when a gradient is not a tensor, by its type."""
 
 
 def cmp(s: str, dt: object, t: Tensor) -> Comparison:
     """Compare your gradient with autograd's and print the lecture's line.
 
-    A second line appears only where something is wrong. `approximate` is true when the largest
-    difference is rounding: small beside the largest value of the gradient.
+    A second line appears only if something is wrong. `approximate` is true if the largest
+    difference is mere rounding, that is, small beside the largest value of the gradient.
 
     Args:
-        s: the tensor's name, "h", to be printed.
-        dt: your gradient of `t`; of a tensor with a single number and no axes, a number will do.
+        s: the tensor's name to print, such as "h".
+        dt: your gradient of `t`. If `t` is a single number without axes, a number will do.
         t: the tensor whose `.grad` is the reference (`t.retain_grad()`, then `loss.backward()`).
 
     Returns:
-        The comparison as a value.
+        The comparison, as data.
 
-    Source: the lecture's `cmp`, without its trust in broadcasting.
+    Source: the lecture's `cmp`, except that a shape which merely broadcasts is not accepted.
     """
     comparison = _compare_with_grad(s, dt, t)
     print(comparison)
@@ -119,10 +122,11 @@ def compare(
 ) -> Comparison:
     """Compare a student's value with a reference gradient of dtype float32 or float64.
 
-    Anything that is not a floating-point tensor of the reference's shape, or has NaN or inf in
-    it, is neither exact nor approximate. `subject` is what its problem is said of: the name, by
-    default. Unless the gradient `may_be_zero` by structure, all that counts as rounding is relative
-    to the largest value of the reference.
+    A value that is not a floating-point tensor of the reference's shape, or that contains NaN or
+    inf, is neither exact nor approximate. `subject` begins the sentence about its problem; by
+    default it is the name. Only if the gradient `may_be_zero` by structure can a difference count
+    as rounding by its absolute size; otherwise its size relative to the largest reference value
+    decides.
     """
     shape = tuple(reference.shape)
     problem = describe_unusable(subject or name, value, shape)
@@ -150,18 +154,18 @@ def compare(
 def agrees(
     value: Tensor, reference: Tensor, floor: float = 0.0, tolerance: float = FLOAT64_TOLERANCE
 ) -> bool:
-    """True for a gradient that differs from a float64 reference by no more than rounding.
+    """Tell whether a gradient differs from a float64 reference by rounding alone.
 
-    `floor` is the least size that the difference is relative to.
+    The difference is relative to the reference's largest value, or to `floor` if that is larger.
     """
     return relative_difference(value, reference, floor) <= tolerance
 
 
 def relative_difference(value: Tensor, reference: Tensor, floor: float = 0.0) -> float:
-    """How far a gradient is from a float64 reference, relative to the largest number there.
+    """Return how far a gradient is from a float64 reference, relative to its largest value.
 
-    `floor` is the least size that it is relative to. What cannot be compared, or is unordered, is
-    infinitely far off.
+    If `floor` is larger than that value, it takes its place. A value that cannot be compared, or
+    contains NaN, is infinitely far off.
     """
     if not value.is_floating_point() or value.shape != reference.shape:
         return math.inf
@@ -172,7 +176,7 @@ def relative_difference(value: Tensor, reference: Tensor, floor: float = 0.0) ->
 
 
 def relative_differences(pairs: Sequence[tuple[Tensor, Tensor, float]]) -> list[float]:
-    """That of each value, reference and floor, with a few operations on all numbers."""
+    """The relative difference of each (value, reference, floor), computed for all at once."""
     if not all(
         value.dtype is torch.float64 and value.shape == reference.shape and value.numel()
         for value, reference, _ in pairs
@@ -196,7 +200,7 @@ def relative_differences(pairs: Sequence[tuple[Tensor, Tensor, float]]) -> list[
 
 
 def _apart(value: Tensor, reference: Tensor) -> float:
-    """The largest difference; NaN if there is one."""
+    """The largest difference between two tensors, or NaN if one of them contains it."""
     return (value - reference).abs_().max().item() if reference.numel() else 0.0
 
 
@@ -207,13 +211,13 @@ def _largest(tensor: Tensor) -> float:
 def nothing_to_compare(
     name: str, value: object, expected_shape: tuple[int, ...] | None, problem: str
 ) -> Comparison:
-    """The comparison where one side is missing."""
+    """The comparison to report when one of the two sides is missing."""
     shape = tuple(value.shape) if isinstance(value, Tensor) else None
     return Comparison(name, None, None, None, shape, expected_shape, problem)
 
 
 def describe_unusable(name: str, value: object, shape: tuple[int, ...]) -> str:
-    """A sentence that says why a value cannot be a gradient of the given shape, or nothing.
+    """Say in a sentence why a value cannot be a gradient of the given shape; "" if it can.
 
     Here and below, `name` is the gradient's name, such as "dlogits".
     """
@@ -229,7 +233,7 @@ def describe_unusable(name: str, value: object, shape: tuple[int, ...]) -> str:
 
 
 def describe_type(name: str, type_name: str, shape: tuple[int, ...] | None = None) -> str:
-    """A sentence about a gradient that is not a tensor, or a tensor that is like no gradient."""
+    """A sentence about a gradient that is not a tensor, or is an unusual kind of tensor."""
     if type_name.startswith("tensor of "):
         return f"{name} is a {type_name}, but a gradient has its tensor's shape and dtype."
     ending = "" if shape is None else f", here of shape {shape}"
@@ -252,7 +256,7 @@ def describe_shape(name: str, shape: tuple[int, ...], expected: tuple[int, ...])
 
 
 def describe_nonfinite(name: str, value: Tensor) -> str:
-    """A sentence that counts NaN and inf, or nothing where every value is finite."""
+    """A sentence that counts the NaN and inf, or "" if every value is finite."""
     # float64: some small dtypes have no isnan of their own.
     numbers = value.detach().double()
     if math.isfinite(_largest(numbers)):
@@ -265,5 +269,5 @@ def describe_nonfinite(name: str, value: Tensor) -> str:
 
 
 def _article(word: str) -> str:
-    """A word with its indefinite article: numpy's is spoken n-d-array."""
+    """A word with its indefinite article; "ndarray" is pronounced n-d-array, so it takes "an"."""
     return f"{'an' if word[0].lower() in 'aeiou' or word == 'ndarray' else 'a'} {word}"

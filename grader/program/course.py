@@ -1,4 +1,4 @@
-"""A course: a folder with exercises in `course.toml`, their forward functions and hints."""
+"""A course: a folder with a `course.toml` that lists exercises, their forward functions, hints."""
 
 # Nothing here runs a forward function or imports torch: the process that keeps the books of a
 # class need only know what is asked for.
@@ -30,15 +30,16 @@ Hints = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class BadCourse(UserError):
-    """A course that cannot be used; the message names the file and what to mend."""
+    """A course cannot be used; the message names the file and says what to mend."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """An exercise as `course.toml` tells it, before its forward function is run.
+    """An exercise as `course.toml` describes it, before its forward function is run.
 
-    `file` and `function` say where the forward function stands; each gradient is worth `points`.
-    `as_lecture` marks one of the lecture's own notebook, where what its `cmp` accepts passes.
+    `file` and `function` say where the forward function is, and each gradient is worth `points`.
+    `as_lecture` marks an exercise of the lecture's own notebook, in which whatever the lecture's
+    `cmp` accepts passes.
     """
 
     prefix: str
@@ -54,11 +55,11 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What a course's folder said when it was read.
+    """The contents of a course's folder, at the time when it was read.
 
-    `sources` are the names and texts of the files with forward functions, so that a course can be
-    sent to another machine. Hints stay in `folder`, for those who ask for them. `solved` has for
-    notebooks the fingerprint of their shipped solution, by which a copy of it is known.
+    `sources` holds the names and texts of the files with forward functions, so that a course can be
+    sent to another machine. The hints stay in `folder` and are read only on request. `solved` maps
+    each notebook to the fingerprint of its shipped solution, by which a copy of it is recognised.
     """
 
     folder: Path
@@ -80,26 +81,26 @@ class Course:
 
     @property
     def digest(self) -> str:
-        """What tells this course from one that asks for, or computes, something else."""
+        """A digest that changes whenever the course asks for, or computes, something else."""
         said = repr((self.exercises, self.sources))
         return hashlib.sha256(said.encode("utf-8")).hexdigest()
 
     def outlines(self, notebook: str) -> tuple[Outline, ...]:
-        """The exercises of a notebook; none where the course does not have it."""
+        """The exercises of a notebook, or none if the course does not have this notebook."""
         return tuple(outline for outline in self.exercises if outline.notebook == notebook)
 
     def gradients(self, notebook: str) -> tuple[tuple[str, str], ...]:
-        """The gradients of a notebook, each behind the prefix of its exercise."""
+        """The gradients of a notebook as pairs: the prefix of the exercise, then the gradient."""
         outlines = self.outlines(notebook)
         return tuple((each.prefix, gradient) for each in outlines for gradient in each.gradients)
 
     def notebook_called(self, text: str) -> str:
-        """The notebook of that name, of its file's, or of that number.
+        """Find the notebook by its name, by its file's name or by its number.
 
         For example "02_fused_cross_entropy", "02_fused_cross_entropy.ipynb", "02", "2".
 
         Raises:
-            ValueError: there is none; the message is a sentence.
+            ValueError: the course has no such notebook; the message is a sentence.
         """
         text = text.strip()
         for notebook in self.notebooks:
@@ -113,7 +114,7 @@ class Course:
 
 
 def number_of(notebook: str) -> str:
-    """What a notebook is called where there is little room: "01" for 01_atomic_backprop."""
+    """The short name of a notebook: "01" for 01_atomic_backprop."""
     return notebook.partition("_")[0]
 
 
@@ -127,7 +128,7 @@ def read_course(folder: Path) -> Course:
     """Read a course's folder without running anything in it.
 
     Raises:
-        BadCourse: something is missing or cannot be meant.
+        BadCourse: something is missing, or cannot be what the author meant.
     """
     path, where = folder / FILE, ""
     values, outlines = read_toml(path), list[Outline]()
@@ -146,7 +147,7 @@ def read_course(folder: Path) -> Course:
 
 
 def read_solved(path: Path) -> dict[str, str]:
-    """The fingerprints that `grader build` wrote; a course may be without them."""
+    """Read the fingerprints that `grader build` wrote, if the course has any."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -155,12 +156,12 @@ def read_solved(path: Path) -> dict[str, str]:
 
 
 def read_hints(path: Path) -> Hints:
-    """Read a course's hints, which may be of exercises that are not finished.
+    """Read a course's hints. They may belong to exercises that the author has not finished yet.
 
     The file has a table `[ex1]` for each exercise, with a list of texts for each gradient.
 
     Raises:
-        BadCourse: it holds something else.
+        BadCourse: the file contains something else.
     """
     hints: Hints = read_toml(path)
     for prefix, table in hints.items():
@@ -174,10 +175,10 @@ def read_hints(path: Path) -> Hints:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What a course's TOML file says.
+    """Read one of a course's TOML files.
 
     Raises:
-        BadCourse: it is missing, or not TOML.
+        BadCourse: the file is missing, or is not TOML.
     """
     try:
         return tomllib.loads(read_text(path))
@@ -186,10 +187,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_text(path: Path) -> str:
-    """A course's file as text.
+    """Read one of a course's files as text.
 
     Raises:
-        BadCourse: it is missing, or no text.
+        BadCourse: the file is missing, or is not text.
     """
     try:
         return path.read_text(encoding="utf-8")
@@ -200,7 +201,7 @@ def read_text(path: Path) -> str:
 
 
 def _outline(table: Mapping[str, Any], before: Sequence[Outline]) -> Outline:
-    """An exercise of `course.toml`, behind those that stand further up; ValueError if it is bad."""
+    """Read one exercise of `course.toml`; ValueError if it is bad or clashes with one `before`."""
     _check(table, _EXERCISE, "an exercise")
     name, _, function = table["forward"].partition(":")
     gradients, sizes = tuple(table["gradients"]), tuple(table["sizes"].items())
@@ -219,7 +220,7 @@ def _outline(table: Mapping[str, Any], before: Sequence[Outline]) -> Outline:
 
 
 def _check(table: Mapping[str, Any], keys: Mapping[str, _Key], what: str) -> None:
-    """Raise ValueError for a key that is not known, or a value that does not fit."""
+    """Raise ValueError for an unknown key, or a value that does not fit its key."""
     for key in table:
         if key not in keys:
             raise ValueError(f"`{key}` is not a key of {what}: it has {', '.join(keys)}")
@@ -255,7 +256,7 @@ def _are_names(value: object) -> bool:
 
 
 _Key = tuple[Callable[[object], bool], str]
-"""Which values of a key fit, and how to say it."""
+"""Which values fit a key, and the words for them."""
 
 _COURSE: Mapping[str, _Key] = {
     "title": (_is_like("(?s).*"), "a text"),

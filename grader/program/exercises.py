@@ -20,12 +20,13 @@ from grader.program.parse import parse_program, source_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exercise:
-    """A forward function with the gradients to be written, from the loss down.
+    """A forward function, with the gradients that a student has to write, from the loss down.
 
-    `prefix` is what the ids of its answer cells begin with, up to a hyphen; `notebook` is the name
-    of the notebook it belongs to; `sizes` are those of the instance that is shown to the student;
-    each gradient is worth `points`. `called` has other courses' names, with what is here instead.
-    `as_lecture`: the hidden instances keep `sizes`, and what the lecture's `cmp` accepts passes.
+    The ids of its answer cells begin with `prefix` and a hyphen. `notebook` is the name of the
+    notebook to which it belongs, `sizes` are those of the instance that the student sees, and each
+    gradient is worth `points`. `called` maps names from other courses to the names that are used
+    here. If `as_lecture` is true, the hidden instances keep `sizes`, and whatever the lecture's
+    `cmp` accepts passes.
     """
 
     prefix: str
@@ -40,10 +41,10 @@ class Exercise:
 
 @cache
 def load_exercises(course: Course) -> tuple[Exercise, ...]:
-    """Every exercise of a course, in its order; this runs the course's files, once a process.
+    """Load every exercise of a course, in its order. This runs the course's files, once a process.
 
     Raises:
-        BadCourse: a file raises, or a function is not a forward program.
+        BadCourse: a file raises an exception, or a function is not a forward program.
     """
     scopes = {name: run_file(course.folder / name, text) for name, text in course.sources}
     return tuple(_load(course, outline, scopes[outline.file]) for outline in course.exercises)
@@ -55,18 +56,18 @@ def exercises_of(course: Course, notebook: str) -> tuple[Exercise, ...]:
 
 
 def exercise_called(course: Course, prefix: str) -> Exercise:
-    """The exercise with this prefix; KeyError where there is none."""
+    """The exercise with this prefix; KeyError if there is none."""
     return {each.prefix: each for each in load_exercises(course)}[prefix]
 
 
 def run_file(path: Path, text: str) -> dict[str, Any]:
-    """The names that a course's file defines.
+    """Run one of a course's files, and return the names that it defines.
 
     Raises:
-        BadCourse: it is not Python, or raises.
+        BadCourse: the file is not Python, or raises an exception.
     """
     name, scope = str(path), {"__name__": path.stem, "__file__": str(path)}
-    # The functions' own text is read again; on another machine the file itself is not there.
+    # The functions' source is read again later, and on another machine the file is not there.
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     try:
         exec(compile(text, name, "exec", dont_inherit=True), scope)

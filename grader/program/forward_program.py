@@ -24,21 +24,21 @@ from grader.program.instances import (
 from grader.user_error import BadInput
 
 Draw = Callable[[torch.Generator, Mapping[str, int]], Mapping[str, Tensor]]
-"""Draws inputs that an annotation cannot describe, from a generator and the sizes."""
+"""Draws the inputs that an annotation cannot describe, from a generator and the sizes."""
 
 ONE_EACH = "Give each tensor a line of its own, such as `a = x.chunk(2, 1)[0]` or `a = x[:, :2]`."
 
 
 class NotAForwardProgram(BadInput):
-    """A function that is not straight-line code of tensors."""
+    """A function is not straight-line code on tensors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One line of a forward program.
 
-    `reads` are the inputs and earlier steps that `expression` names, in order of first mention;
-    `number` is that of its line in the file.
+    `reads` are the inputs and earlier steps that `expression` names, in order of first mention.
+    `number` is the step's line number in the file.
     """
 
     name: str
@@ -51,14 +51,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForwardProgram:
-    """A forward pass as a list of steps, with everything autograd can say about it.
+    """A forward pass as a list of steps, with everything that autograd can say about it.
 
-    `annotations` hold, for each input, the text from which instances are drawn
-    (see `grader.program.instances`); `loss` is the last step, a scalar in nats. Where the function
-    returns something else, that step weighs what it returns: `arriving` are the names of the
-    weights, the gradients that arrive, each with the step that it is the gradient of. `tried` is
-    an instance on which autograd is asked what each step passes a gradient to; without it, the
-    first hidden one.
+    `annotations` maps each input to the text from which its instances are drawn (see
+    `grader.program.instances`). `loss` is the last step, a scalar in nats. If the function returns
+    something else, the last step is the sum of what it returns times its upstream gradients;
+    `arriving` maps the names of these gradients to the steps that they are the gradients of. To
+    find out to which names each step passes a gradient, autograd is asked on the instance `tried`,
+    or on the first hidden instance if there is none.
     """
 
     name: str
@@ -76,7 +76,7 @@ class ForwardProgram:
 
     @property
     def gradient_names(self) -> frozenset[str]:
-        """The names that the gradients of all these have, asked for or not."""
+        """The names of the gradients of all inputs and steps, asked for or not."""
         return frozenset(f"d{name}" for name in self.names)
 
     @property
@@ -93,28 +93,28 @@ class ForwardProgram:
 
     @property
     def passes(self) -> Mapping[str, tuple[str, ...]]:
-        """What each step reads and passes a gradient back to: not where it reads only a shape."""
+        """The names to which each step passes a gradient back; reading a shape passes none."""
         return _ask_autograd(self)
 
     def readers(self, name: str) -> tuple[str, ...]:
-        """The steps that pass a gradient to `name`: the branches through which it arrives."""
+        """The steps that pass a gradient to `name`, each by a branch of its own."""
         return tuple(step for step, passed in self.passes.items() if name in passed)
 
     def numbers(self) -> dict[str, float]:
-        """The plain numbers that steps name and no step assigns, such as an epsilon of the file."""
+        """The plain numbers that steps name but none assigns, such as an epsilon of the file."""
         trees = (ast.parse(step.expression) for step in self.steps)
         named = {part.id for tree in trees for part in ast.walk(tree) if isinstance(part, ast.Name)}
         outside = {name: self.scope.get(name) for name in sorted(named - {*self.names})}
         return {name: v for name, v in outside.items() if isinstance(v, int | float)}
 
     def arrivals(self) -> dict[str, str]:
-        """The inputs that are gradients of a step, by convention or by name, each with the step."""
+        """The inputs that are upstream gradients, by convention or by name, each with its step."""
         steps = {step.name for step in self.steps}
         named = {name: name[1:] for name in self.inputs if name[:1] == "d" and name[1:] in steps}
         return {**named, **self.arriving}
 
     def reached(self, name: str, ends: Collection[str] = ()) -> list[str]:
-        """`name` and the steps through which a gradient comes back to it, in order; not `ends`."""
+        """`name` and the steps through which its gradient comes back, in order, up to `ends`."""
         live = {name: None}
         for step in self.steps:
             if step.name not in ends and not live.keys().isdisjoint(self.passes[step.name]):
@@ -122,11 +122,11 @@ class ForwardProgram:
         return [*live]
 
     def descendants(self, name: str) -> frozenset[str]:
-        """The steps through which a gradient comes back to `name`."""
+        """The steps through which the gradient of `name` comes back."""
         return frozenset(self.reached(name)) - {name}
 
     def between(self, name: str, ends: Collection[str]) -> list[str]:
-        """The steps from `name` up to `ends`, each with what it reads, in order."""
+        """The steps from `name` up to `ends` in order, each behind the inputs that it reads."""
         live, found = {*self.reached(name, ends)}, dict[str, None]()
         for step in self.steps:
             if not live.isdisjoint(self.passes[step.name]):
@@ -143,8 +143,8 @@ class ForwardProgram:
     ) -> Instance:
         """Draw the inputs from a seeded generator, then run the program.
 
-        The `spared` largest indices are never drawn. What `draw_some` gives takes the place of an
-        input.
+        The `spared` largest indices are never drawn. Inputs that `draw_some` returns are taken from
+        it.
         """
         generator = torch.Generator().manual_seed(seed)
         values: dict[str, Any] = {
@@ -165,7 +165,7 @@ class ForwardProgram:
         return Instance(dict(sizes), dtype, values)
 
     def hidden_instances(self, seed: int) -> tuple[Instance, ...]:
-        """The float64 instances that verdicts are based on, one for each row of `HIDDEN_SIZES`."""
+        """The float64 instances on which verdicts are based, one for each row of `HIDDEN_SIZES`."""
         names, (small, large) = self.size_names, HIDDEN_SIZES
         rows = (small, large if len(names) > len(LARGE_AND_FEW) else LARGE_AND_FEW)
         return tuple(
@@ -179,14 +179,14 @@ class ForwardProgram:
         )
 
     def run(self, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
-        """Every input and every step's value by name."""
+        """Run the program: the value of every input and every step, by name."""
         values: dict[str, Any] = {name: inputs[name] for name in self.inputs}
         for step in self.steps:
             values[step.name] = self.evaluate(step, values)
         return values
 
     def rerun(self, values: Mapping[str, Any], name: str, value: Tensor) -> dict[str, Any]:
-        """What `run` returned, with another value of `name` and all that follows from it."""
+        """What `run` returned, with another `value` of `name` and all that follows from it."""
         again, later = {**values, name: value}, self.descendants(name)
         for step in self.steps:
             if step.name in later:
@@ -194,7 +194,7 @@ class ForwardProgram:
         return again
 
     def first_nan(self, values: Mapping[str, Any]) -> Step | None:
-        """The first step that gives NaN among these values, as `run` returns them."""
+        """The first step whose value is NaN, among the values that `run` returned."""
         steps = (step for step in self.steps if is_differentiable(values[step.name]))
         return next((step for step in steps if values[step.name].isnan().any()), None)
 
@@ -202,8 +202,8 @@ class ForwardProgram:
     def gradients(self, inputs: Mapping[str, Tensor], at_loss: float = 1.0) -> dict[str, Tensor]:
         """The gradient of the loss with respect to every floating-point tensor, from autograd.
 
-        Tensors the loss does not depend on get zeros. Each gradient has its tensor's shape;
-        `at_loss` is that of the loss itself.
+        A tensor on which the loss does not depend gets zeros. Each gradient has its tensor's shape,
+        and `at_loss` is the gradient of the loss itself.
         """
         leaves = {
             name: value.detach().clone().requires_grad_() if is_differentiable(value) else value
@@ -212,7 +212,7 @@ class ForwardProgram:
         values: dict[str, Any] = leaves
         for step in self.steps:
             value = self.evaluate(step, values)
-            # A constant, such as a mask of ones and zeros, has a gradient too.
+            # A constant, such as a mask of ones and zeros, gets a gradient too.
             values[step.name] = value.requires_grad_() if is_differentiable(value) else value
         tensors = {name: value for name, value in values.items() if is_differentiable(value)}
         gradients = torch.autograd.grad(
@@ -231,14 +231,14 @@ class ForwardProgram:
         upstream: Mapping[str, Tensor],
         through: str | None = None,
     ) -> Tensor:
-        """The gradient of `name` when the gradients of some later steps are given.
+        """The gradient of `name`, given the gradients of some later steps.
 
         Every path from `name` towards the loss ends at the first step in `upstream` that it
-        meets, or else at the loss, whose gradient is 1. With the readers of `name` as
-        `upstream` this is the local VJP; with nothing it is the gradient itself.
+        meets, or else at the loss, whose gradient is 1. If `upstream` holds the readers of `name`,
+        this is the local VJP. If it is empty, this is the gradient itself.
 
         Args:
-            values: what `run` returned, at which the program is differentiated.
+            values: what `run` returned; the program is differentiated at these values.
             name: an input or a step.
             upstream: gradients by step name, each with the shape of its step.
             through: count only the branch that enters this reader of `name`.
@@ -261,16 +261,16 @@ class ForwardProgram:
                 live[step.name] = value
         if not reached:
             return torch.zeros_like(leaf)
-        # A weighted sum instead of `grad_outputs`, whose checks import a computer algebra system.
+        # A weighted sum, because the checks of `grad_outputs` import a computer algebra system.
         weighted = torch.stack([(value * cotangent).sum() for value, cotangent in reached])
         gradients: tuple[Tensor, ...] = torch.autograd.grad(weighted.sum(), leaf)
         return gradients[0]
 
     def evaluate(self, step: Step, values: Mapping[str, Any]) -> Any:
-        """One step's value from those that it reads.
+        """Compute one step's value from the values that it reads.
 
         Raises:
-            NotAForwardProgram: it is several tensors, which no one gradient belongs to.
+            NotAForwardProgram: the value is several tensors, which cannot have one gradient.
         """
         value = eval(step.code, {**self.scope, **values})
         parts = value.values() if isinstance(value, dict) else value
@@ -297,7 +297,7 @@ def _ask_autograd(program: ForwardProgram) -> Mapping[str, tuple[str, ...]]:
         value = program.evaluate(step, {**values, **leaves})
         gradients: tuple[Tensor | None, ...] = (None,) * len(leaves)
         if isinstance(value, Tensor) and value.requires_grad:
-            # What is complex has no gradient, and its size has.
+            # A complex tensor has no gradient here, but its absolute value has one.
             size = value.sum().abs()
             gradients = torch.autograd.grad(size, [*leaves.values()], allow_unused=True)
         pairs = zip(leaves, gradients, strict=True)
@@ -306,16 +306,17 @@ def _ask_autograd(program: ForwardProgram) -> Mapping[str, tuple[str, ...]]:
 
 
 def is_differentiable(value: object) -> bool:
-    """True for floating-point tensors: what has a gradient."""
+    """True for floating-point tensors, which are those that have a gradient."""
     return isinstance(value, Tensor) and value.is_floating_point()
 
 
 def weighed(program: ForwardProgram, returned: Mapping[str, str]) -> ForwardProgram:
-    """The program that ends in a scalar: what is returned times the gradients that arrive.
+    """Let a program end in a scalar: the sum of its outputs times their upstream gradients.
 
     Args:
         program: what `read_function` has read.
-        returned: the tensors it returns, each with the name of the gradient that arrives there.
+        returned: the tensors that the function returns, each with the name of its upstream
+            gradient.
     """
     loss = next(name for name in ("loss", "total", "weighed") if name not in program.names)
     terms = " + ".join(f"({weight} * {name}).sum()" for name, weight in returned.items())

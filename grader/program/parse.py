@@ -1,4 +1,4 @@
-"""Parsing: a forward function's own source, read as a program."""
+"""Parsing: read a forward function's own source as a program."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ STEPS = "A forward program consists of lines `name = expression`, each name assi
 def parse_program(function: Callable[..., Any]) -> ForwardProgram:
     """Read a forward function's own source as a program.
 
-    The function takes tensors annotated `Annotated[Tensor, "shape"]`, assigns one name a line,
-    each name once, and returns its last one, the loss.
+    The function takes tensors annotated `Annotated[Tensor, "shape"]`, assigns one name on each
+    line, assigns each name once, and returns the last one, which is the loss.
 
     Raises:
-        NotAForwardProgram: a line is anything else; the message says which.
+        NotAForwardProgram: a line does anything else; the message says which line.
     """
     program, returned = read_function(function)
     if returned != (program.steps[-1].name,):
@@ -36,9 +36,9 @@ def parse_program(function: Callable[..., Any]) -> ForwardProgram:
 
 
 def read_function(function: Callable[..., Any]) -> tuple[ForwardProgram, tuple[str, ...]]:
-    """Read a forward function as a program, with the names that it returns.
+    """Read a forward function as a program, and find the names that it returns.
 
-    Parameters with a default and no shape are constants of the program.
+    Parameters that have a default but no shape are constants of the program.
 
     Raises:
         NotAForwardProgram: it is not straight-line code; the message says which line.
@@ -87,10 +87,10 @@ def read_function(function: Callable[..., Any]) -> tuple[ForwardProgram, tuple[s
 
 
 def source_of(function: Callable[..., Any]) -> tuple[ast.FunctionDef, str]:
-    """A function's definition, its lines numbered as in its file, and that much of the file.
+    """Return a function's definition, with line numbers as in its file, and that part of the file.
 
     Raises:
-        NotAForwardProgram: there is no source, or it is not a `def`.
+        NotAForwardProgram: the function has no source, or is not made by `def`.
     """
     try:
         lines, first = inspect.getsourcelines(function)
@@ -110,7 +110,7 @@ def source_of(function: Callable[..., Any]) -> tuple[ast.FunctionDef, str]:
 
 
 def body_source(function: Callable[..., Tensor]) -> str:
-    """The text of a forward function's body without docstring and return: a notebook's cell."""
+    """The text of a forward function's body, without docstring and return, for a notebook cell."""
     definition, source = source_of(function)
     body = definition.body
     has_docstring = ast.get_docstring(definition) is not None
@@ -155,7 +155,7 @@ def _parse_steps(
 
 
 def _is_shape(value: ast.expr) -> bool:
-    """True for `x.shape` and `x.size()`, whose numbers may be assigned to several names."""
+    """True for `x.shape` and `x.size()`, which may be unpacked into several names."""
     match value:
         case ast.Attribute(attr="shape") | ast.Call(func=ast.Attribute(attr="size"), args=[]):
             return True
@@ -165,9 +165,9 @@ def _is_shape(value: ast.expr) -> bool:
 def _refuse_names_of_gradients(
     definition: ast.FunctionDef, inputs: Collection[str], steps: Sequence[Step]
 ) -> None:
-    """Raise NotAForwardProgram where a name is the name of another one's gradient, too.
+    """Raise NotAForwardProgram if a name is also the name of another one's gradient.
 
-    An input may be the gradient that arrives at a step.
+    An input is allowed to be the upstream gradient of a step.
     """
     names = {*inputs, *(step.name for step in steps)}
     lines = {**dict.fromkeys(inputs, definition.lineno), **{s.name: s.number for s in steps}}

@@ -1,4 +1,4 @@
-"""References: what autograd says about a forward program, on the instances of an exercise."""
+"""References: autograd's gradients of a forward program, on the instances of an exercise."""
 
 from __future__ import annotations
 
@@ -19,28 +19,30 @@ from grader.program.instances import Instance
 from grader.program.parse import parse_program, source_of
 
 SEED = 2147483647
-"""Seed of the instances unless the caller has another: the lecture's own."""
+"""The seed of the instances, unless the caller has another. It is the lecture's own."""
 
 NEGLIGIBLE = 1e-10
-"""A float64 gradient this small beside what it is made of may be rounding noise around zero."""
+"""A float64 gradient this small, beside the terms it is made of, may be rounding noise."""
 
 MOST_TRIES = 50
-"""Instances that are drawn of a small batch, until one has the largest index in it."""
+"""How many instances to draw of a small batch, until one of them contains the largest index."""
 
 NUDGE, STEADY = 1e-9, 1e-3
-"""Where inputs move by the one, relative to their size, a gradient moves by less than the other.
+"""If the inputs move by the first number, relative to their size, a gradient moves by less than the
+second.
 
-Rounding noise does not: that tells it from a small gradient, such as that of `y = x * 1.6e-19`.
+Rounding noise moves by more, and this tells it from a small gradient, such as that of
+`y = x * 1.6e-19`.
 """
 
 
 @dataclass(slots=True, eq=False)
 class Reference:
-    """Reference gradients of one instance, with the random upstreams of its local checks.
+    """The reference gradients of one instance, with the random upstream gradients of local checks.
 
-    `gradients` and `cotangents` are keyed by tensor ("logits"), with the tensor's shape. The
-    cotangents are standard normal: they stand under the names `d<step>` while a gradient's own
-    statements run. `at_loss` is a random upstream of the loss itself, between 0.5 and 1.5.
+    `gradients` and `cotangents` are keyed by tensor ("logits") and have the tensor's shape. The
+    cotangents are standard normal. They are bound to the names `d<step>` while a gradient's own
+    statements run. `at_loss` is a random upstream gradient of the loss itself, between 0.5 and 1.5.
     """
 
     program: ForwardProgram
@@ -59,10 +61,10 @@ class Reference:
         zeroed: Set[str] = frozenset(),
         through: str | None = None,
     ) -> Tensor:
-        """The gradient of `name` from the random upstreams of the steps in `given`.
+        """The gradient of `name` from the random upstream gradients of the steps in `given`.
 
-        Those in `zeroed` count as given, with a gradient of zero. With `through`, a reader of
-        `name`, it is what comes by that reader alone.
+        The steps in `zeroed` count as given, with a gradient of zero. If `through` names a reader
+        of `name`, only the contribution of that reader is returned.
         """
         key = (name, frozenset(given), frozenset(zeroed), through)
         if key not in self._vjps:
@@ -75,18 +77,18 @@ class Reference:
         return self._vjps[key]
 
     def from_loss(self, name: str) -> Tensor:
-        """The gradient of `name`, as all of them are where `at_loss` arrives at the loss, not 1."""
+        """The gradient of `name` if the gradient of the loss is `at_loss` instead of 1."""
         return self.at_loss * self.gradients[name]
 
     def arriving(self, name: str) -> dict[str, Tensor]:
-        """The random upstreams of the steps that read `name`."""
+        """The random upstream gradients of the steps that read `name`."""
         readers = self.program.readers(name)
         return {step: given for step, given in self.cotangents.items() if step in readers}
 
     def vjp_of_some(self, name: str, reader: str, axis: int, index: int, only: bool) -> Tensor:
-        """The local VJP of `name` where not all of one reader's upstream is handed on.
+        """The local VJP of `name` if only a part of one reader's upstream gradient is passed on.
 
-        That is `only` what stands at an index of an axis, or all but that.
+        The part is the one at `index` of `axis` if `only` is true, and otherwise everything else.
         """
         key = (name, reader, axis, index, only)
         if key not in self._vjps:
@@ -98,7 +100,7 @@ class Reference:
         return self._vjps[key]
 
     def slopes(self, name: str) -> Mapping[str, Tensor]:
-        """The slopes of readers of `name` that work number by number, if no constants."""
+        """The slopes of those readers of `name` that work element by element, if they vary."""
         if name not in self._slopes:
             readers = (r for r in self.program.readers(name) if r in self.cotangents)
             found = ((reader, self._slope(name, reader)) for reader in readers)
@@ -118,7 +120,7 @@ class Reference:
         return slope if works_alone and bool((slope != slope.flatten()[0]).any()) else None
 
     def magnitude(self, name: str) -> float:
-        """The size that the gradient of `name` would have if nothing in it cancelled."""
+        """The size that the gradient of `name` would have if none of its terms cancelled."""
         if name not in self._magnitudes:
             local = self.local_vjp(name, frozenset(self.program.readers(name)))
             others = (g for step, g in self.gradients.items() if step != self.program.loss)
@@ -131,13 +133,13 @@ class Reference:
 class References:
     """The references of an exercise: a few hidden float64 instances of one program.
 
-    `lecture` is the float32 instance of the sizes that the student sees; `lecture_gradients` are
-    autograd's on it, by tensor. `zero_by_structure` are the tensors whose gradient is zero for
-    every input although their readers' gradients are not, such as a bias before a normalisation;
-    `beside_zero` those that have one of them for a reader, a branch that shows in no value.
-    `lengths` are, for each hidden instance, its axes' lengths with the lecture's: (7, 11) is
-    (32, 27) there. All sizes of an instance differ, so that a length says which size it is.
-    `as_lecture` is the exercise's.
+    `lecture` is the float32 instance with the sizes that the student sees, and `lecture_gradients`
+    are autograd's gradients on it, by tensor. `zero_by_structure` holds the tensors whose gradient
+    is zero for every input although their readers' gradients are not, such as a bias before a
+    normalisation. `beside_zero` holds the tensors that have one of them for a reader, so that this
+    branch shows in no value. `lengths` maps, for each hidden instance, the length of each axis to
+    its length in the lecture: where the lecture has (32, 27), the instance has (7, 11). All sizes
+    of an instance differ, so that a length tells which size it is. `as_lecture` is the exercise's.
     """
 
     hidden: tuple[Reference, ...]
@@ -165,10 +167,11 @@ class References:
         return [reference.local_vjp(name, given, zeroed) for reference in self.hidden]
 
     def idle_branch(self, name: str, given: Set[str]) -> str | None:
-        """A branch that hands nothing on to `name`, whatever arrives at the steps in `given`.
+        """Find a branch that passes nothing on to `name`, whatever the gradients of `given` are.
 
-        It leaves a tensor that one of these reads too. In a batch normalisation, what comes back
-        through the squares to the differences adds up to nothing at the mean.
+        The branch leaves a tensor that one of these steps reads as well. In a batch normalisation,
+        for example, the gradients that come back through the squares to the differences add up to
+        zero at the mean.
         """
         key = (name, frozenset(given))
         if key not in self._idle:
@@ -186,7 +189,7 @@ class References:
         return None
 
     def floors(self, name: str) -> list[float]:
-        """What counts as large, by instance, where the reference is rounding noise around zero."""
+        """For each instance, the size to compare with if the reference is mere rounding noise."""
         is_zero = name in self.zero_by_structure
         return [reference.magnitude(name) if is_zero else 0.0 for reference in self.hidden]
 
@@ -196,12 +199,12 @@ def prepare(exercise: Exercise, seed: int = SEED) -> References:
 
     Raises:
         BadCourse: the forward pass does not run on every size, or a line makes several tensors.
-        MemoryError: it needs more than there is.
+        MemoryError: the instances need more memory than there is.
     """
     return _prepare(exercise, seed)
 
 
-@cache  # not of `prepare`, which would do it once for `seed` left out and once for it said
+@cache  # not on `prepare`, to which a default that is given is a call of its own
 def _prepare(exercise: Exercise, seed: int) -> References:
     program = parse_program(exercise.forward)
     try:
@@ -230,7 +233,7 @@ def _prepare(exercise: Exercise, seed: int) -> References:
 
 
 def _of_lecture(program: ForwardProgram, sizes: Mapping[str, int], seed: int) -> References:
-    """References on instances of a lecture's sizes, with the largest index in each if possible."""
+    """References on instances with the lecture's sizes, each with the largest index if possible."""
 
     def draw(seed: int, dtype: torch.dtype) -> Instance:
         for number in range(MOST_TRIES):
@@ -247,9 +250,9 @@ def _of_lecture(program: ForwardProgram, sizes: Mapping[str, int], seed: int) ->
 
 
 def make_reference(program: ForwardProgram, instance: Instance, seed: int) -> Reference:
-    """Ask autograd for the gradients of one instance; draw its random upstreams.
+    """Ask autograd for the gradients of one instance, and draw its random upstream gradients.
 
-    Where a gradient arrives from outside, it is the upstream.
+    If the program has an input that is an upstream gradient, it is used instead of a random one.
     """
     inputs = {name: instance.values[name] for name in program.inputs}
     generator = torch.Generator().manual_seed(seed)
@@ -264,7 +267,7 @@ def make_reference(program: ForwardProgram, instance: Instance, seed: int) -> Re
 
 
 def make_references(program: ForwardProgram, sizes: Mapping[str, int], seed: int) -> References:
-    """The references of a program: at the lecture's `sizes`, and on its hidden instances."""
+    """The references of a program, on the lecture's `sizes` and on its hidden instances."""
     lecture = program.instance(sizes, seed, torch.float32)
     return references_on(lecture, program.hidden_instances(seed + 1), program, seed)
 
@@ -272,7 +275,7 @@ def make_references(program: ForwardProgram, sizes: Mapping[str, int], seed: int
 def references_on(
     lecture: Instance, hidden: Sequence[Instance], program: ForwardProgram, seed: int
 ) -> References:
-    """The references of a program on these instances; from the seed come the upstreams."""
+    """The references of a program on these instances; the seed gives the upstream gradients."""
     program = replace(program, tried=hidden[0])
     gradients = program.gradients({name: lecture.values[name] for name in program.inputs})
     references = tuple(
@@ -323,7 +326,7 @@ def _find_zero_by_structure(hidden: Sequence[Reference]) -> frozenset[str]:
 
 
 def nudged(reference: Reference, seed: int) -> dict[str, Tensor]:
-    """The gradients where all inputs are a little different, as is what arrives at the loss."""
+    """The gradients if all inputs, and the gradient of the loss, are a little different."""
     generator = torch.Generator().manual_seed(seed)
     inputs = {name: reference.instance.values[name] for name in reference.program.inputs}
     for name, value in inputs.items():

@@ -1,1 +1,1 @@
-"""Renderers: results of graded files go in, text comes out."""
+"""Renderers: turn the results of graded files into text."""

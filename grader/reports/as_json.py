@@ -1,4 +1,4 @@
-"""Results as JSON, field by field as the documented format has it."""
+"""Results as JSON, in the documented format."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Json = dict[str, object]
 
 
 def render(results: Sequence[Result]) -> str:
-    """One object where one file was given, otherwise an array with one object a file, in order.
+    """Write one object for a single file, and otherwise an array with one object for each file.
 
     A file that could not be graded keeps its place, so that the n-th object belongs to the n-th
-    file: `{"format": 1, "path": "...", "error": "..."}`. Always strict JSON, and ASCII: a terminal
-    or pipe of any encoding passes it on unharmed.
+    file: `{"format": 1, "path": "...", "error": "..."}`. The text is strict JSON in ASCII, so that
+    a terminal or pipe of any encoding passes it on unharmed.
     """
     objects = [
         report_as_json(result)
@@ -47,7 +47,7 @@ def render(results: Sequence[Result]) -> str:
 
 
 def report_as_json(report: Report, *, kept: bool = False) -> Json:
-    """A report's object; every field is always there, those that are `kept` for a class apart."""
+    """A report's object. Every field is always present, except those `kept` only for a class."""
     return {
         "format": FORMAT_VERSION,
         "notebook": report.notebook,
@@ -60,10 +60,10 @@ def report_as_json(report: Report, *, kept: bool = False) -> Json:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gradient:
-    """A verdict as JSON has it, field by field.
+    """A verdict as JSON, field by field.
 
-    Those behind `local_check` are kept where a class is graded, for the pages: the documented
-    format does not have them.
+    The fields after `local_check` are not in the documented format. When a class is graded, they
+    are kept for its pages.
     """
 
     name: str
@@ -106,7 +106,7 @@ class Gradient:
         )
 
     def as_json(self, *, kept: bool) -> Json:
-        """The object; without what is `kept`, the documented one."""
+        """The object; without the `kept` fields it is the documented one."""
         document = {name: getattr(self, name) for name in (_KEPT if kept else _DOCUMENTED)}
         document["diagnosis"] = [
             {"kind": one.kind, "message": one.message, "hint": one.hint} for one in self.diagnosis
@@ -117,7 +117,7 @@ class Gradient:
         return found
 
     def judged(self) -> Verdict:
-        """The verdict again."""
+        """Turn the fields back into a verdict."""
         reasons = [because(code, **said) for code, said in self.reasons]
         if self.note and not reasons:  # a line of an earlier version
             reasons = [because("stopped", message=self.note)]
@@ -151,7 +151,7 @@ def flag_as_json(flag: Flag) -> Json:
 
 
 def strict(value: Any) -> Any:
-    """The value for strict readers: NaN becomes null, which a note explains."""
+    """Make a value strict JSON: NaN becomes null, which a note explains."""
     match value:
         case str():
             # half a surrogate pair is a string to Python and an error to others

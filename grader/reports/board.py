@@ -23,15 +23,15 @@ _BADGE = 20.0
 
 
 def draw_board(program: ForwardProgram, asked: Collection[str], columns: int | None = None) -> str:
-    """Draw the graph that gradients flow through, from the loss down, without any verdict yet.
+    """Draw the graph through which gradients flow, from the loss down, without verdicts.
 
-    Nothing is run: where a node stands depends on the program's text alone.
+    Nothing is run, because the place of a node depends on the program's text alone.
 
     Args:
         program: the forward program.
-        asked: the gradients the exercise asks for; other steps are drawn quietly, other inputs
-            not at all.
-        columns: into how many columns it is broken; by default as many as suit a screen.
+        asked: the gradients for which the exercise asks. Other steps are drawn quietly, and other
+            inputs not at all.
+        columns: the number of columns; by default as many as suit a screen.
 
     Returns:
         SVG in pixels, a text for `mark_board`.
@@ -57,11 +57,12 @@ def draw_board(program: ForwardProgram, asked: Collection[str], columns: int | N
 
 
 def mark_board(board: str, outcomes: Mapping[str, Outcome], worth: int = 1) -> Markup:
-    """Put the verdicts on a board; for those who cannot see it, it says them in words.
+    """Put the verdicts on a board, and say them in words for readers who cannot see it.
 
     Args:
-        board: what `draw_board` returned: of a course's own names, so there is nothing to escape.
-        outcomes: by name of gradient ("dlogits"), all that the exercise asks for.
+        board: what `draw_board` returned. It contains a course's own names, so nothing in it has
+            to be escaped.
+        outcomes: the outcome of every gradient for which the exercise asks, by name ("dlogits").
         worth: the points that each of them is worth.
     """
     marks = {
@@ -72,16 +73,16 @@ def mark_board(board: str, outcomes: Mapping[str, Outcome], worth: int = 1) -> M
 
 
 def is_wide(board: str) -> bool:
-    """True for a board that cannot be read on a telephone."""
+    """True for a board that is too wide to read on a phone."""
     return 'class="graph wide"' in board
 
 
 def in_groups(outcomes: Mapping[str, Outcome], prefix: str = "") -> Markup:
-    """List the gradients by verdict, for where there is no room for a board.
+    """List the gradients by verdict, for a page that has no room for a board.
 
     Args:
         outcomes: by name of gradient, from the loss down.
-        prefix: what the page's classes begin with.
+        prefix: the prefix of the page's CSS classes.
     """
     template = make_environment().get_template("groups.html.jinja")
     return Markup(template.render(groups=_by_outcome(outcomes), prefix=prefix))
@@ -96,7 +97,7 @@ def _by_outcome(outcomes: Mapping[str, Outcome]) -> dict[Outcome, list[str]]:
 
 
 def as_picture(board: Markup) -> str:
-    """The board as an SVG file of its own, which brings along what a page has around it."""
+    """The board as an SVG file of its own, with the styles that a page would give it."""
     style = "".join((HERE / name).read_text("utf-8") for name in ("palette.css", "board.css"))
     start, end, rest = board.partition(">")
     return f"{start}{end}<style>{style}svg {{ background: var(--card); }}</style>{rest}"

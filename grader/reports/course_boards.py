@@ -1,4 +1,4 @@
-"""The boards of a course's exercises, drawn before there is any verdict."""
+"""The boards of a course's exercises, drawn before there are any verdicts."""
 
 # The process that keeps the books of a class does not import torch, as forward programs do. A
 # course may therefore have its boards in a file: for the built-in one,
@@ -23,7 +23,7 @@ FILE = "boards.json"
 def boards(report: Report, course: Course) -> list[Markup]:
     """The boards of a notebook's exercises; a gradient that the report lacks is to do.
 
-    Behind a large one stands the list that takes its place on a narrow page.
+    A large board is followed by the list that takes its place on a narrow page.
     """
     found = {verdict.name: verdict.outcome for verdict in report.verdicts}
     drawn = []

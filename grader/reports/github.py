@@ -1,4 +1,4 @@
-"""Results for GitHub: a summary of the run, points for the classroom."""
+"""Results for GitHub: a summary of the run, and points for GitHub Classroom."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from grader.verdict import Report
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Write a run's summary in Markdown: each notebook's points and what does not pass."""
+    """Write a run's summary in Markdown: each notebook's points, and the gradients to mend."""
     return make_environment().get_template("summary.md.jinja").render(results=results)
 
 
 def points(results: Sequence[Result]) -> str:
     """The workflow commands that tell GitHub Classroom the points; "" if some are unknown.
 
-    A file that cannot be graded has no maximum, and a share of the others' would flatter.
+    A file that cannot be graded has no maximum, so a share of the others' points would flatter.
 
     Source: the notices of classroom-resources/autograding-grading-reporter, version 1.
     """

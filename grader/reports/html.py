@@ -13,13 +13,14 @@ from grader.verdict import Report, count_outcomes
 
 
 def render(results: Sequence[Result], courses: Sequence[Course]) -> str:
-    """Write one page for all files, without script or network, light or dark as the reader prefers.
+    """Write one page for all files. It needs no script and no network, and is light or dark as the
+    reader prefers.
 
-    What students wrote (names, code, error messages) is escaped by the template.
+    The template escapes everything that students wrote: names, code and error messages.
 
     Args:
-        results: one a file.
-        courses: that of each file.
+        results: the result of each file.
+        courses: the course of each file.
     """
     drawn = [
         boards(result, course) if isinstance(result, Report) else []

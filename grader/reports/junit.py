@@ -1,4 +1,4 @@
-"""Results as JUnit XML, for whatever runs in continuous integration."""
+"""Results as JUnit XML, for continuous integration."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ ELEMENTS = {
     Outcome.ERROR: "error",
     Outcome.TODO: "skipped",
 }
-"""`carried` is a failure although it earns its points: the suite is green exactly when the
-command's exit code is 0, and until the upstream is mended the gradient has a wrong value. Its
-`type` tells it apart."""
+"""`carried` is a failure although it earns its points. The suite is green exactly when the
+command's exit code is 0, and the gradient has a wrong value until the line above is mended. The
+`type` of the failure tells it apart."""
 
 
 COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
-"""The elements that say how a testcase ended, with the attribute of a suite that counts them."""
+"""The elements that say how a testcase ended, each with the suite's attribute that counts them."""
 
 
 def render(results: Sequence[Result]) -> str:
-    """A testsuite a notebook, a testcase a gradient; flags stand in the suite's `system-out`.
+    """Write a testsuite for each notebook, a testcase for each gradient, and flags as `system-out`.
 
     A file that could not be graded is a suite with one testcase in error. Times are left out, so
     that the same answers give the same file.
@@ -48,7 +48,8 @@ def render(results: Sequence[Result]) -> str:
 def suites_in(file: BinaryIO, waiting: BinaryIO) -> Iterator[Callable[[ET.Element], None]]:
     """Write suites one by one, so that a large class needs little memory.
 
-    A file begins with the counts of all its suites: until they are known, these wait in another.
+    The file begins with the counts of all its suites. Until these are known, the suites wait in
+    another file.
     """
     totals = Counter(dict.fromkeys(("tests", *COUNTED.values()), 0))
 
@@ -69,7 +70,7 @@ def suites_in(file: BinaryIO, waiting: BinaryIO) -> Iterator[Callable[[ET.Elemen
 def suite(
     name: str, cases: Iterable[ET.Element], said: Iterable[str] = (), file: str = ""
 ) -> ET.Element:
-    """A suite with the counts of its testcases; the lines `said` are its output."""
+    """A suite with the counts of its testcases. The lines in `said` become its output."""
     made = ET.Element("testsuite", {"name": printable(name)})
     if file:
         made.set("file", printable(file))
@@ -85,7 +86,7 @@ def suite(
 def case(
     classname: str, name: str, element: str, message: str, type_: str = "ungraded"
 ) -> ET.Element:
-    """A testcase; `element` says how it ended, "" that it passed."""
+    """A testcase; `element` says how it ended, and is "" if it passed."""
     made = ET.Element("testcase", classname=printable(classname), name=printable(name))
     if element:
         child = ET.SubElement(made, element, message=printable(message))
@@ -95,7 +96,7 @@ def case(
 
 
 def verdict_case(notebook: str, verdict: Verdict) -> ET.Element:
-    """The testcase of a gradient."""
+    """The testcase for a gradient."""
     element = ELEMENTS.get(verdict.outcome, "")
     message = wording.in_short(verdict) or f"{verdict.name}: {wording.word(verdict.outcome)}"
     made = case(notebook, verdict.name, element, message, str(verdict.outcome))

@@ -1,4 +1,4 @@
-"""The result of one file: a report, or the sentence why there is none."""
+"""The result of one file: a report, or a sentence that says why there is none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ungraded:
-    """A file that was not graded, with the sentence for its owner."""
+    """A file that was not graded, with a sentence for its owner."""
 
     path: Path
     sentence: str
@@ -30,7 +30,7 @@ Result = Report | Ungraded
 
 
 def names(results: Sequence[Result]) -> list[str]:
-    """What an overview calls each result: its file, and the exercise if a file has several."""
+    """The name of each result in an overview: its file, and its exercise if a file has several."""
     files = [result.path for result in results]
     return [
         f"{printable(str(result.path))}, {result.notebook}"
@@ -41,9 +41,9 @@ def names(results: Sequence[Result]) -> list[str]:
 
 
 def complete(submission: Submission, report: Report, exercises: Sequence[Exercise] = ()) -> Report:
-    """The report of a file: with what was flagged as it was read, and what other cells explain.
+    """Complete a file's report: add the flags from reading it, and what its other cells explain.
 
-    `exercises` are the notebook's.
+    `exercises` are those of the notebook.
     """
     read = submission.cells, submission.others
     verdicts = tuple(say_where(report.verdicts, *read, exercises))
@@ -57,13 +57,13 @@ def say_where(
     others: Sequence[AnswerCell],
     exercises: Sequence[Exercise] = (),
 ) -> Iterator[Verdict]:
-    """The verdicts; one without points says which other cell has its line, or the name it lacks.
+    """Let each verdict without points say which other cell has its line, or the name it lacks.
 
     Args:
-        verdicts: those on the answer cells, which alone are graded.
-        answers: these cells; of what one of them assigns no other cell is named.
-        others: further code cells; a `grade_id` is what a sentence calls the cell.
-        exercises: the notebook's; a name that one of them lacks may be another's.
+        verdicts: the verdicts on the answer cells, which alone are graded.
+        answers: the answer cells. If one of them assigns a gradient, no other cell is named.
+        others: the other code cells; sentences call a cell by its `grade_id`.
+        exercises: those of the notebook. A name that one of them lacks may belong to another.
     """
     for verdict in verdicts:
         undefined = _undefined(verdict)
@@ -86,13 +86,13 @@ def say_where(
 
 
 def _undefined(verdict: Verdict) -> str:
-    """The name that nothing has bound, if that is why there is no value."""
+    """The name that was never bound, if this is why there is no value."""
     raised = (reason for reason in verdict.reasons if reason.code in RAISED)
     return next((str(reason["unbound"]) for reason in raised), "")
 
 
 def _whose(name: str, gradient: str, exercises: Sequence[Exercise]) -> Reason | None:
-    """What is said of a name that an exercise lacks and another of the notebook has."""
+    """The reason if an exercise lacks a name that another of the notebook has."""
     has = {exercise.prefix: _names(exercise) for exercise in exercises}
     own = next((one.prefix for one in exercises if gradient in one.gradients), None)
     holder = next((prefix for prefix, names in has.items() if name in names), None)
@@ -108,7 +108,7 @@ def _whose(name: str, gradient: str, exercises: Sequence[Exercise]) -> Reason | 
 @cache
 def _names(exercise: Exercise) -> tuple[str, ...]:
     """The names of an exercise's tensors and of their gradients."""
-    # Here, not above: a command's worker is to be started before torch is imported.
+    # Imported here, because a command starts its worker before it imports torch.
     from grader.program.parse import parse_program
 
     program = parse_program(exercise.forward)

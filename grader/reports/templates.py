@@ -25,12 +25,12 @@ _SHAPE = re.compile(r"[(\[]\d+(, \d+)+[)\]]")
 
 @cache
 def make_environment(*folders: Path) -> jinja2.Environment:
-    """Make the environment for templates in these folders, then in the reports' own.
+    """Make the environment for templates in these folders, and after them in the reports' own.
 
-    It is made once for the same folders. What a template shows is escaped unless it is `Markup`;
-    a name that a template does not get is an error.
+    It is made once for the same folders. Everything that a template shows is escaped unless it is
+    `Markup`, and a name that a template is not given is an error.
     """
-    # Its import takes a while: only pages and cards wait for it.
+    # Its import takes a while, so that only pages and cards should wait for it.
     import jinja2
 
     environment = jinja2.Environment(
@@ -46,15 +46,15 @@ def make_environment(*folders: Path) -> jinja2.Environment:
 
 
 def marked(text: str) -> Markup:
-    """Put the text on one line, safe to show, with `code` in an element of its own.
+    """Put the text on one line, escaped, with `code` in an element of its own.
 
-    A small number, or a shape in a sentence, does not break over two lines.
+    A small number, or a shape in a sentence, is never broken over two lines.
 
     >>> str(marked("`h` < 1e-5"))
     '<code>h</code> &lt; <span class="number">1e-5</span>'
     """
     pieces = re.split(r"`([^`]+)`", str(escape(printable(text))))
-    # Code that is copied should have the spaces that Python reads.
+    # Copied code should have the spaces that Python reads.
     pieces[::2] = [_SHAPE.sub(_unbroken, said) for said in pieces[::2]]
     pieces[1::2] = [f"<code>{code}</code>" for code in pieces[1::2]]
     return Markup(_SMALL.sub(r'<span class="number">\g<0></span>', "".join(pieces)))

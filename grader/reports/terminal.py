@@ -26,16 +26,16 @@ STYLES = {
     Outcome.ERROR: "bold magenta",
     Outcome.REFUSED: "bold magenta",
 }
-"""The terminal's own colours, none of them yellow or blue: readable on dark and on light."""
+"""The terminal's own colours, without yellow and blue, so that they are readable on any ground."""
 
 WIDEST = 100
-"""Lines longer than this are hard to read; a wider terminal stays empty at the right."""
+"""Longer lines are hard to read, so a wider terminal stays empty on the right."""
 
 NARROWEST = 40
-"""What is narrower is wrapped by the terminal itself."""
+"""If a terminal is narrower than this, it wraps the lines itself."""
 
-# The first to go when the terminal is narrow stands first: `approximate` says more than `exact`,
-# a wrong shape is named in its note as well.
+# In the order in which they are left out on a narrow terminal: `approximate` says more than
+# `exact`, and a wrong shape is named in its note as well.
 EXPENDABLE = ("exact", "shape", "maxdiff", "approximate")
 
 QUOTED = (0, 0, 0, 4)
@@ -45,14 +45,14 @@ _ASCII = str.maketrans("✓↓✗…⊘–─│·", "+vx.#--|-")
 
 
 def render(report: Report, *, width: int, colour: bool) -> str:
-    """Write one notebook: the table of its gradients, the remarks, the score."""
+    """Write one notebook: the table of its gradients, the remarks and the score."""
     title = Text.assemble((report.notebook, "bold"), f"  {printable(str(report.path))}")
     width = _usable(width)
     return _print_parts([title, Text(), *_body(report, width)], width, colour)
 
 
 def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> str:
-    """Write a line for each file of a command."""
+    """Write one line for each file of a command."""
     table = Table.grid(padding=(0, 2))
     for result, called in zip(results, names(results), strict=True):
         name = Text(called, overflow="fold")
@@ -64,12 +64,12 @@ def render_overview(results: Sequence[Result], *, width: int, colour: bool) -> s
 
 
 def _usable(width: int) -> int:
-    """How much of a terminal's width is written on, in columns."""
+    """How many columns of a terminal to use."""
     return max(NARROWEST, min(width, WIDEST))
 
 
 def in_ascii(text: str) -> str:
-    """Replace what a plain ASCII terminal cannot show."""
+    """Replace the characters that a plain ASCII terminal cannot show."""
     return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
 
 
@@ -147,7 +147,7 @@ def _remark(verdict: Verdict) -> Group:
 
 
 class _Quoted(NamedTuple):
-    """A student's line with the wrong piece underlined: by signs below it where styles are off."""
+    """A student's line with the wrong piece underlined, by signs below it if styles are off."""
 
     before: str
     piece: str
@@ -165,7 +165,7 @@ class _Quoted(NamedTuple):
 
 
 def _short_remarks(verdicts: Sequence[Verdict]) -> Iterator[Group]:
-    """Say each note once, with all its gradients: one mistake carries down to twenty of them."""
+    """Say each note once for all its gradients, since one mistake may affect twenty of them."""
     for same in wording.together(verdicts):
         sign = (wording.SIGNS[same[0].outcome], STYLES[same[0].outcome])
         head = Text.assemble(sign, " ", (printable(", ".join(v.name for v in same)), "bold"))
@@ -178,7 +178,7 @@ def _indented(text: Text) -> Padding:
 
 
 def _summary(report: Report, width: int) -> Iterator[Text]:
-    """The score, then how many of each verdict, as lines: another begins where one is full."""
+    """The score, then the number of each verdict, on as many lines as needed."""
     line = Text(wording.points(report), "bold")
     for outcome, said in wording.counts(report.verdicts).items():
         part = Text.assemble("   ", (f"{wording.SIGNS[outcome]} {said}", STYLES[outcome]))
@@ -196,7 +196,7 @@ def _signs(report: Report) -> Text:
 
 
 def _print_parts(parts: Sequence[RenderableType], width: int, colour: bool) -> str:
-    """Print the parts into a text, one below the other, without spaces at the ends of lines."""
+    """Print the parts into a text, one below the other, without spaces at line ends."""
     file = io.StringIO()
     console = Console(
         file=file,

@@ -1,4 +1,4 @@
-"""The words every report uses for the same thing."""
+"""The words that all reports share."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ SIGNS = {
     Outcome.ERROR: "!",
     Outcome.REFUSED: "⊘",
 }
-"""One sign an outcome: colour alone tells some readers nothing."""
+"""A sign for each outcome, because colour alone tells some readers nothing."""
 
 ABSENT = "–"
-"""Where there is nothing to compare."""
+"""The dash to show when there is nothing to compare."""
 
 
 def word(outcome: Outcome) -> str:
@@ -54,7 +54,7 @@ def counts(verdicts: Sequence[Verdict]) -> dict[Outcome, str]:
 
 
 def truth(value: bool | None) -> str:
-    """`True`, `False`, or a dash where there is nothing to compare."""
+    """`True`, `False`, or a dash if there is nothing to compare."""
     return ABSENT if value is None else str(value)
 
 
@@ -64,7 +64,7 @@ def difference(maxdiff: float | None) -> str:
 
 
 def shape(dimensions: tuple[int, ...] | None) -> str:
-    """`(32, 27)`, or a dash where there is no tensor."""
+    """`(32, 27)`, or a dash if there is no tensor."""
     return ABSENT if dimensions is None else str(tuple(dimensions))
 
 
@@ -87,7 +87,7 @@ ROWS: Mapping[str, str] = tomllib.loads(
 
 
 def say(reason: Reason) -> str:
-    """A reason in words."""
+    """Put a reason into words."""
     said = reason.arguments
     given = {name: listed(each) if isinstance(each, tuple) else each for name, each in said}
     return ROWS[reason.code].format(**given)[:LONGEST_SENTENCE]
@@ -108,13 +108,13 @@ def diagnoses(verdict: Verdict) -> tuple[Diagnosis, ...]:
 
 
 def sentences(verdict: Verdict) -> list[str]:
-    """All that is worth telling: the note, then each likely reason with its hint."""
+    """Everything worth telling: the note, then each likely reason with its hint."""
     said = (f"{one.message} {one.hint}".strip() for one in diagnoses(verdict))
     return [sentence for sentence in (note(verdict), *said) if sentence]
 
 
 def in_short(verdict: Verdict) -> str:
-    """The one sentence for where there is room for one; "" if there is nothing to say."""
+    """The most important sentence alone; "" if there is nothing to say."""
     return note(verdict) or next((each.message for each in verdict.diagnosis), "")
 
 
@@ -129,7 +129,7 @@ def worth_knowing(verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def together(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
-    """Group the verdicts of which the same is said, in the order of the first of each."""
+    """Group the verdicts that say the same, in the order of the first of each group."""
     groups: dict[object, list[Verdict]] = {}
     for verdict in verdicts:
         said = verdict.outcome, verdict.reasons, verdict.diagnosis
@@ -138,7 +138,7 @@ def together(verdicts: Sequence[Verdict]) -> list[list[Verdict]]:
 
 
 def further_flags(report: Report) -> list[Flag]:
-    """The flags that no verdict repeats: a line that is refused, or ended badly, is shown once."""
+    """The flags that no verdict repeats, so that a refused line is shown only once."""
     said = {
         (verdict.place, reason["kind"])
         for verdict in report.verdicts
@@ -155,11 +155,11 @@ def further_flags(report: Report) -> list[Flag]:
 
 
 def flagged(flag: Flag) -> str:
-    """A flag's sentence, with its place behind it in brackets."""
+    """A flag's sentence, followed by its place in brackets."""
     return f"{flag.message} ({where(flag.place)})" if flag.place else flag.message
 
 
 def in_pieces(code: str, piece: tuple[int, int] | None) -> tuple[str, str, str]:
-    """A student's line: what stands before the mistake, the mistake, what stands behind it."""
+    """Split a student's line into the part before the mistake, the mistake, and the rest."""
     start, end = piece or (len(code), len(code))
     return visible(code[:start]), visible(code[start:end]), visible(code[end:])

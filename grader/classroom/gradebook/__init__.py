@@ -1,1 +1,1 @@
-"""The gradebook of a class, from the results of its run."""
+"""Makes the gradebook of a class from the results of its run."""

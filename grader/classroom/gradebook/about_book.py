@@ -1,4 +1,4 @@
-"""What the instructor should know of a gradebook."""
+"""Notices about a gradebook for the instructor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.printable import counted, listed, printable
 
 
 def about_rows(book: Book) -> Iterator[Notice]:
-    """What the instructor should know of files that do not count, and of adjusted points."""
+    """Notices about files that do not count, and about adjusted points."""
     if several := len(book.ids(col("others") > 0)):
         whys = book.cells.filter(col("others") > 0)["why"].value_counts(sort=False)
         said = listed(
@@ -33,7 +33,7 @@ def about_rows(book: Book) -> Iterator[Notice]:
 
 
 def about_columns(book: Book) -> Iterator[Notice]:
-    """Which notebooks few have handed in, where nobody has said what is due."""
+    """Notices about notebooks that few students handed in, if it was not said which are due."""
     if book.rubric.notebooks:
         return
     for notebook, number in book.handed_in.items():
@@ -49,7 +49,7 @@ def about_columns(book: Book) -> Iterator[Notice]:
 
 
 def about_changes(book: Book, results: Results, before: datetime | None) -> Iterator[str]:
-    """Whose points are not those of the gradebook that was written `before`."""
+    """Say whose points have changed since the gradebook that was written `before`."""
     had: dict[str, Fraction] = defaultdict(Fraction)
     for student, _, _, points, *_ in results.book("grade"):
         had[student] += Fraction(points)

@@ -1,4 +1,4 @@
-"""`adjustments.csv`: what the instructor decides about single students, whatever was graded."""
+"""`adjustments.csv`: the instructor's decisions about single students."""
 
 from __future__ import annotations
 
@@ -24,28 +24,29 @@ from grader.submission.notebook_file import shown
 from grader.user_error import UserError
 
 ADJUSTMENTS = "adjustments.csv"
-"""The file in a gradebook that the instructor writes, and `grader grade` reads."""
+"""The file in a gradebook that the instructor writes and `grader grade` reads."""
 
 FIELDS = ("id", "notebook", "gradient", "points", "excused", "due", "attempt", "comment")
 
 _YES, _NO = ("yes", "y", "true", "1", "x", "excused"), ("no", "n", "false", "0")
 
 _SHOWN = 10
-"""So many lines that cannot be used are named at once."""
+"""The most unusable lines that one message names."""
 
 _DAY = len("2026-11-20")
 
 
 class UnusableAdjustment(UserError):
-    """A line of the file names nobody, or nothing that is known; the message has its number."""
+    """A line of the file names an unknown student or thing; the message has its number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A line: whom and what it is about, and what it changes. What is not said is None or "".
+    """A line of the file: whom and what it is about, and what it changes.
 
-    `notebook` is "" for all, `gradient` "" for the whole notebook; `attempt` is the name or the
-    number of a file; `where` is the line, for sentences.
+    Everything that the line does not say is None or "". `notebook` is "" if the line is about all
+    of them, and `gradient` is "" if it is about the whole notebook. `attempt` is the name or the
+    number of a file, and `where` names the line in sentences.
     """
 
     where: str
@@ -60,30 +61,30 @@ class Change:
 
     @property
     def key(self) -> str:
-        """By which the same points are known when the file is read again."""
+        """The key by which the same points are recognised when the file is read again."""
         return "\t".join((self.student, self.notebook, self.gradient, str(self.points)))
 
     @property
     def sets(self) -> frozenset[str]:
-        """What a later line about the same replaces; a comment alone is something, too."""
+        """What a later line about the same place replaces; a comment alone counts, too."""
         said = {"points": self.points, "excused": self.excused, "due": self.due}
         named = {name for name, value in said.items() if value is not None}
         return frozenset(named | {"attempt"} if self.attempt else named or {"comment"})
 
 
 Adjustments = Mapping[str, tuple[Change, ...]]
-"""All changes that hold, by student, in the order of the file."""
+"""All changes in force, by student, in the order of the file."""
 
 NONE: Adjustments = MappingProxyType({})
 
 
 def read_adjustments(path: Path, course: Course, students: Iterable[Student]) -> Adjustments:
-    """Read the file; the last line about the same thing holds.
+    """Read the file. If several lines concern the same thing, the last one counts.
 
     Raises:
-        UnusableAdjustment: lines name nobody, nothing known, or say nothing; the message has the
-            number of each.
-        UnreadableClass: it is not a CSV file.
+        UnusableAdjustment: some lines name an unknown student or thing, or say nothing; the message
+            has the number of each.
+        UnreadableClass: the file is not a CSV file.
     """
     table = read_csv_file(path, "file of adjustments")
     header = [cell.strip().lower() for cell in table.rows[0]] if table.rows else []
@@ -120,7 +121,7 @@ def read_adjustments(path: Path, course: Course, students: Iterable[Student]) ->
 
 
 def refuse(complaints: Sequence[str]) -> None:
-    """Raise UnusableAdjustment if there are any; of very many the first are said."""
+    """Raise UnusableAdjustment if there are complaints; only the first of very many are named."""
     if complaints:
         more = len(complaints) - _SHOWN
         rest = [f"{more} more lines cannot be used."] if more > 0 else []
@@ -139,7 +140,7 @@ def _in_force(found: Sequence[Change]) -> Adjustments:
 
 
 def _id_of(text: str, ids: Collection[str], known: Mapping[str, set[str]]) -> str:
-    """Whom a line is about: `known` has all that students are called by, whatever its capitals."""
+    """Find the student of a line; `known` maps all names of the students, in lower case, to ids."""
     if text in ids:
         return text
     found = known.get(_key(text), set())
@@ -147,7 +148,7 @@ def _id_of(text: str, ids: Collection[str], known: Mapping[str, set[str]]) -> st
         return next(iter(found))
     if found:
         raise ValueError(f"{printable(text)!r} may be {listed(sorted(found), 'or')}.")
-    # A number that looks like another one is another student's.
+    # Numbers are not matched by similarity, because a similar number is another student's.
     close = [] if any(map(str.isdecimal, text)) else nearest(text, ids)
     meant = (
         f"did you mean {listed(map(printable, close), 'or')}?"
@@ -159,7 +160,7 @@ def _id_of(text: str, ids: Collection[str], known: Mapping[str, set[str]]) -> st
 
 
 def _key(text: str) -> str:
-    """What is looked up: "Lovelace, Ada" is "ada lovelace", too."""
+    """The key to look up, which is the same for "Lovelace, Ada" and "ada lovelace"."""
     return " ".join(sorted(text.casefold().replace(",", " ").split()))
 
 
@@ -216,13 +217,13 @@ def _yes(text: str) -> bool:
 
 
 def read_due(text: str) -> datetime:
-    """The time; a day that is due is over when it ends.
+    """Read a due time. A date alone means the end of that day.
 
     >>> read_due("2026-11-20").isoformat(), read_due("2026-11-20T18:00").isoformat()
     ('2026-11-20T23:59:59', '2026-11-20T18:00:00')
 
     Raises:
-        ValueError: it is not a time; the message is a sentence.
+        ValueError: the text cannot be read as a time; the message is a sentence.
     """
     try:
         moment = datetime.fromisoformat(text)

@@ -1,4 +1,4 @@
-"""The gradebook of a class: its tables, and the rows that files and pages are made of."""
+"""The gradebook of a class: its tables, and the rows from which files and pages are made."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from grader.classroom.intake.class_folder import ClassFolder, Student
 from grader.classroom.run.settings import Versions
 
 Record = dict[str, Any]
-"""A student's row, one of its cells, or a file handed in, by the names of the columns."""
+"""A student's row, one of its cells, or a submitted file, keyed by column."""
 
 Cell = tuple[int, str]
-"""A student's place, and a notebook."""
+"""The index of a student, and a notebook."""
 
 
 @dataclass(frozen=True, slots=True)
 class Book:
     """The gradebook of a class, and what it was made from.
 
-    `columns` are the notebooks that count, each with the most it earns; `handed_in` says of each
-    notebook how many of the `present` students handed it in. `student` in the tables is a place
-    among the `students`, and points there are in units.
+    `columns` maps the notebooks that count to the most points that each can earn. `handed_in` says,
+    for each notebook, how many of the `present` students handed it in. In the tables, `student` is
+    an index into `students`, and points are in units.
     """
 
     class_folder: ClassFolder
@@ -44,20 +44,20 @@ class Book:
     handed_in: Mapping[str, int]
     present: int
     cells: pl.DataFrame
-    """A row for each student and notebook, the students in order."""
+    """One row for each student and notebook, in the order of the students."""
     people: pl.DataFrame
-    """A row for each student: the sums of the cells, and the files, those that count first."""
+    """One row for each student: the sums of the cells, and the files, those that count first."""
     set_points: Mapping[Cell, Mapping[str, Fraction]]
-    """The points of gradients that the instructor set."""
+    """The points of gradients that the instructor has set."""
     awarded: Awarded
-    """Out of how many points the instructor's own were given, by `Change.key`."""
+    """The maximum out of which the instructor gave points, by `Change.key`."""
     sandboxes: Mapping[str, int]
-    """How many files were graded in each sandbox."""
+    """The number of files graded in each sandbox."""
     versions: frozenset[Versions]
 
     @property
     def max_points(self) -> Fraction:
-        """The most that a student can earn of whom all notebooks count."""
+        """The most points that a student can earn if all notebooks count."""
         return sum(self.columns.values(), Fraction(0))
 
     def gradients(self, notebook: str) -> list[str]:
@@ -65,15 +65,15 @@ class Book:
         return [name for _, name in self.rubric.course.gradients(notebook)]
 
     def ids(self, which: pl.Expr) -> list[str]:
-        """The students of whom something is true in `people`."""
+        """The ids of the students for whom a condition on `people` is true."""
         return [self.students[place].id for place in self.people.filter(which)["student"]]
 
     def rows(self) -> Iterator[Record]:
-        """The students' rows, each with its cells and files; points are exact numbers here.
+        """The students' rows, each with its cells and files. Points are exact numbers here.
 
-        Of a cell, `counts` is the file that counts, if any, and the others are `superseded`, or
-        `unreadable` where they could not be graded. A row has the files that belong to no notebook
-        `elsewhere`.
+        In a cell, `counts` is the file that counts, if any. The others are `superseded`, or
+        `unreadable` if they could not be graded. `elsewhere` holds the files of a row that belong
+        to no notebook.
         """
         cells = self.cells.iter_rows(named=True)
         for student, row in zip(self.students, self.people.iter_rows(named=True), strict=True):
@@ -99,12 +99,12 @@ class Book:
 
 
 def _named(file: Record) -> Record:
-    """The file with the `name` that its owner knows: folders may hold others' names."""
+    """The file with the `name` that its owner knows, since folders may contain others' names."""
     return file | {"name": file["path"].rpartition("/")[2]}
 
 
 def exact(record: Record, *names: str) -> Record:
-    """The record with these points as exact numbers, in the place of units."""
+    """The record with these points as exact numbers instead of units."""
     for name in names:
         if record[name] is not None:
             record[name] = Fraction(record[name], UNIT)

@@ -1,7 +1,7 @@
-"""What each file earns, which one counts, and what each student's notebook has: the arithmetic.
+"""The arithmetic of a gradebook: what files earn, which file counts, and what notebooks have.
 
-Points are whole billionths (`UNIT`), so that nothing is lost in sums and nobody is rounded by a
-binary fraction.
+Points are counted in billionths (`UNIT`), so that sums lose nothing and no student suffers from the
+rounding of a binary fraction.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ CELL = ["student", "notebook"]
 DAY = 24 * 60 * 60.0
 
 RESOLUTION = 2.0
-"""Seconds: zip files keep times in steps of two, and a folder that was copied has the times of the
-copy. Files that are no further apart may be in any order."""
+"""In seconds. Files whose times are no further apart may be in any order, because zip files keep
+times in steps of two seconds, and a copied folder has the times of the copy."""
 
 GRADED = (Status.GRADED, Status.LATE, Status.AWARDED)
-"""Statuses of a notebook that has points: of the file that counts, or from the instructor."""
+"""The statuses of a notebook that has points, from the file that counts or from the instructor."""
 
 DECIDED = {
     "student": pl.UInt32,
@@ -41,7 +41,7 @@ DECIDED = {
     "given": pl.Int64,
     "points": pl.Int64,
 }
-"""What the instructor decided on a cell: see `decided.decide`; `wanted` is the file that counts."""
+"""The instructor's decisions on a cell; see `decided.decide`. `wanted` is the file that counts."""
 
 
 _NEEDED_NO_MORE = (
@@ -51,15 +51,15 @@ _NEEDED_NO_MORE = (
 
 
 def units(points: Fraction) -> int:
-    """The points in units."""
+    """Convert points into units."""
     return round(points * UNIT)
 
 
 def in_order(files: pl.DataFrame) -> pl.DataFrame:
     """The graded files of each cell with their `number`, the oldest first.
 
-    That is by the platform's times, else by the files' own, else by name. A file of which the
-    platform gives no time is older than those of which it does.
+    The platform's times decide, then the files' own times, then the names. A file for which the
+    platform gives no time counts as older than the files for which it does.
     """
     files = files.with_columns(handed_in=col("moment").fill_null(0.0))
     keys = _criteria(lit(True)).values()
@@ -85,13 +85,13 @@ def _criteria(among: pl.Expr) -> dict[str, pl.Expr]:
 def scored(
     files: pl.DataFrame, decided: pl.DataFrame, rubric: Rubric, attempts: Attempts
 ) -> pl.DataFrame:
-    """What each file in order `earns` and has `kept` of it; its `role`, and `why` it counts."""
+    """Add to each file what it `earns`, what is `kept` of it, its `role`, and `why` it counts."""
     decided = decided.select(*CELL, "untouched", "extra", "wanted", "due")
     files = files.join(decided, on=CELL, how="left", maintain_order="left")
     extended = (col("moment") > col("due")).fill_null(False)
     files = files.with_columns(late=when(col("due").is_null()).then("late").otherwise(extended))
     due = pl.coalesce("due", lit(rubric.due and rubric.due.astimezone().timestamp()))
-    # Where nobody knows by how much it is late, a day has begun.
+    # If it is unknown by how much a file is late, one day counts as begun.
     days = ((col("moment") - due) / DAY).ceil().fill_null(1).clip(1, rubric.most_days)
     kept = units(rubric.late) - units(rubric.per_day) * days.cast(pl.Int64)
     files = files.with_columns(kept=when("late").then(kept.clip(0)).otherwise(UNIT))
@@ -103,7 +103,7 @@ def scored(
 
 
 def _sum_of_gradients(files: pl.DataFrame, rubric: Rubric) -> pl.Expr:
-    """What the gradients earn that the instructor left untouched."""
+    """The points of the gradients that the instructor left untouched."""
     total: pl.Expr = lit(0)
     for notebook in files["notebook"].unique():
         terms = []
@@ -144,9 +144,10 @@ def _chosen(files: pl.DataFrame, attempts: Attempts) -> pl.DataFrame:
 def cells_of(
     students: int, columns: Mapping[str, Fraction], files: pl.DataFrame, decided: pl.DataFrame
 ) -> pl.DataFrame:
-    """A row for each student and each notebook, from files with their `role`.
+    """One row for each student and each notebook, from files with their `role`.
 
-    `untimed` is True where there was an extension, and nobody knows when the file that counts came.
+    `untimed` is True if the student has an extension, and the time of the file that counts is
+    unknown.
     """
     everybody = pl.DataFrame({"student": pl.arange(students, dtype=pl.UInt32, eager=True)})
     most = {"notebook": [*columns], "worth": [units(points) for points in columns.values()]}

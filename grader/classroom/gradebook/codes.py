@@ -1,4 +1,4 @@
-"""The codes that stand in a gradebook's tables: statuses, letters of outcomes, kinds of flags."""
+"""The codes in a gradebook's tables: statuses, letters of outcomes and kinds of flags."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LETTERS = {outcome: outcome.value[0] for outcome in Outcome}
 OUTCOMES = {letter: outcome for outcome, letter in LETTERS.items()}
 
 NOTHING = "-"
-"""The letter of a gradient on which a file has no verdict."""
+"""The letter of a gradient for which a file has no verdict."""
 
 FOR_STUDENTS = frozenset(
     {
@@ -25,29 +25,29 @@ FOR_STUDENTS = frozenset(
         "unreadable-answer",
     }
 )
-"""Flags that a student's page shows. All others, and any to come, are between the instructor and
-the grader, and to be looked at: a suspicion is not feedback."""
+"""The flags that a student's page shows. All others are for the instructor to look at, because a
+suspicion is not feedback."""
 
 EARNED_NOTHING = "earned-nothing"
-"""The flag of a file that was to earn points and counts for next to nothing."""
+"""The flag of a file that should earn points, but earns next to nothing."""
 
 
 class Status(StrEnum):
-    """What became of a student's notebook, in the order in which tables name them."""
+    """The status of a student's notebook, in the order of the tables."""
 
     GRADED = "graded"
     LATE = "late"
     """Graded, and late."""
     AWARDED = "awarded"
-    """No file was graded: the points are the instructor's."""
+    """No file was graded, and the instructor gave the points."""
     EXCUSED = "excused"
-    """It counts neither for the student nor against: its points are not among the most."""
+    """It counts neither for nor against the student, and its points are not part of the maximum."""
     UNREADABLE = "unreadable"
     MISSING = "missing"
 
 
 class Attempts(StrEnum):
-    """What decides between several files of one student for one notebook."""
+    """How to choose between several files of one student for one notebook."""
 
     LATEST = "latest"
     BEST = "best"
@@ -55,11 +55,11 @@ class Attempts(StrEnum):
 
 
 class Role(StrEnum):
-    """What a file is to its student's row, in the order in which files are named."""
+    """The role of a file in its student's row, in the order in which files are named."""
 
     COUNTS = "counts"
     SUPERSEDED = "superseded"
-    """It was graded, and another file counts."""
+    """It was graded, but another file counts."""
     UNREADABLE = "unreadable"
     """It could not be graded."""
     ELSEWHERE = "elsewhere"

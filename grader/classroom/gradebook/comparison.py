@@ -1,4 +1,4 @@
-"""Two gradebooks compared: who moved, which mistakes went, which came."""
+"""Compare two gradebooks: whose points changed, and which mistakes went away or are new."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from grader.verdict import EARNS_POINTS, TO_MEND, Outcome
 
 Record = dict[str, Any]
 Counted = Counter[tuple[Gradient, str]]
-"""How many students made which mistake in which gradient."""
+"""How many students made each mistake in each gradient."""
 
 Outcomes = tuple[tuple[str, ...], str]
-"""The gradients of a notebook from the loss down, and the letter of each one's outcome."""
+"""The gradients of a notebook from the loss down, each with the letter of its outcome."""
 
 
 class NoGradebook(UserError):
-    """The folder is none that `grader grade` has written; the message is a sentence."""
+    """The folder is not one that `grader grade` has written; the message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What a comparison needs of a gradebook.
+    """The parts of a gradebook that a comparison needs.
 
-    `outcomes` has for each student who handed in a file those of each notebook that counts;
-    `points` are None where the student is excused.
+    `outcomes` holds, for each student who handed in a file, the outcomes of each notebook that
+    counts. `points` are None if the student is excused.
     """
 
     names: Mapping[str, str]
@@ -46,7 +46,7 @@ class Graded:
 
     @property
     def shares(self) -> dict[str, Fraction] | None:
-        """How much of all that was handed in is right, wrong, and not yet done, if anything was."""
+        """The shares of all submitted gradients that are right, wrong and to do, if any."""
         letters = Counter[str]()
         for notebooks in self.outcomes.values():
             for _, outcomes in notebooks.values():
@@ -64,12 +64,12 @@ class Graded:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is different between two gradebooks, in the words of the JSON, and who is called what.
+    """The differences between two gradebooks, in the terms of the JSON, and the students' names.
 
-    `left` handed in for the old gradebook only, `joined` for the new one, and `same` students are
-    as before. `moved` has the students whose points changed most first, `mistakes` those that
-    changed most. `values_known` is False where the hidden networks differ, so that mistakes without
-    a diagnosis are not told apart.
+    Students in `left` handed in only for the old gradebook, and those in `joined` only for the new
+    one. `same` counts the students without a change. `moved` and `mistakes` begin with what changed
+    most. `values_known` is False if the hidden networks differ, so that mistakes without a
+    diagnosis cannot be told apart.
     """
 
     names: Mapping[str, str]
@@ -83,12 +83,12 @@ class Comparison:
 
 
 def read_book(folder: Path) -> Graded:
-    """Read a gradebook as `grader grade` wrote it: what counts there counts here.
+    """Read a gradebook as `grader grade` wrote it. The same files count as there.
 
     Raises:
-        NoGradebook: there is none in the folder.
+        NoGradebook: the folder holds no gradebook.
         BrokenResults: a line of the results is not a result.
-        OSError: they cannot be read.
+        OSError: the results cannot be read.
     """
     results, again = folder / RESULTS, "give `grader grade` again. Nothing is graded again."
     if not results.is_file():
@@ -103,7 +103,7 @@ def read_book(folder: Path) -> Graded:
     included: set[str] = set()
     outcomes: dict[str, dict[str, Outcomes]] = defaultdict(dict)
     same: dict[tuple[str, ...], tuple[str, ...]] = {}
-    """Equal lists of names kept once: they would be most of a class."""
+    """Keep equal lists of names only once, because they would take most of the memory."""
     with Results(results) as opened:
         for id_, notebook, status, earned, _, file in opened.book("grade"):
             points[id_] += Fraction(earned)
@@ -164,16 +164,16 @@ def compare(old: Graded, new: Graded) -> Comparison:
 
 
 def gain(moved: Record) -> Fraction:
-    """How many points more; 0 where the student is excused in one of the gradebooks."""
+    """The gain in points, which is 0 if the student is excused in one of the gradebooks."""
     before, after = moved["before"], moved["after"]
     return Fraction(0) if None in (before, after) else after - before
 
 
 def _moved(student: str, old: Graded, new: Graded) -> Record | None:
-    """How a student moved whose points, or gradients, are not what they were.
+    """The change of a student whose points or gradients differ; None if nothing does.
 
-    `absent` are notebooks that were handed in for the old gradebook only; `adjusted` is True if the
-    points are, in one of them, what the instructor made of them.
+    `absent` lists the notebooks that were handed in for the old gradebook only. `adjusted` is True
+    if the instructor changed the points in one of the gradebooks.
     """
     before, after = old.points[student], new.points[student]
     gained, lost = list[Gradient](), list[Gradient]()
@@ -192,7 +192,7 @@ def _moved(student: str, old: Graded, new: Graded) -> Record | None:
 
 
 def _comparable(mistakes: Counted, values_known: bool) -> Counted:
-    """The counts; where values of the two gradebooks cannot be equal, those are one mistake."""
+    """The counts. If values of the two gradebooks cannot be compared, they count as one mistake."""
     counts = Counted()
     for (gradient, key), number in mistakes.items():
         alike = key.startswith("value:") and not values_known

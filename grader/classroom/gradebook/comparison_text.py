@@ -16,7 +16,7 @@ from grader.printable import counted, listed, printable
 from grader.program.course import number_of
 
 MOST_ROWS = 20
-"""Students, and mistakes of a sort, that are listed unless all are asked for."""
+"""The most students, and mistakes of each sort, that are listed unless all are requested."""
 
 MOST_GRADIENTS = 6
 
@@ -24,7 +24,7 @@ FORMAT_VERSION = 1
 
 
 def as_text(comparison: Comparison, everything: bool = False) -> str:
-    """The comparison for a terminal; the longest lists are cut unless everything is asked for."""
+    """The comparison for a terminal; long lists are cut unless everything is requested."""
     most = None if everything else MOST_ROWS
     names = comparison.names
     lines = [*_summary(comparison)]
@@ -111,7 +111,7 @@ def _mistake_row(mistake: Record) -> list[str]:
 
 
 def _table(title: str, rows: Sequence[Sequence[str]], most: int | None) -> Iterator[str]:
-    """Rows under a title, in columns; nothing where there are none."""
+    """Rows under a title, in columns; nothing if there are no rows."""
     if not rows:
         return
     yield from ("", f"{title}:")
@@ -125,7 +125,7 @@ def _table(title: str, rows: Sequence[Sequence[str]], most: int | None) -> Itera
 
 
 def as_json(comparison: Comparison) -> str:
-    """The comparison as one object; points are numbers, or null for who is excused.
+    """The comparison as one object. Points are numbers, or null for an excused student.
 
     A gradient is [notebook, name].
     """

@@ -1,4 +1,4 @@
-"""What the instructor decided on one notebook of one student: as figures, and in words."""
+"""The instructor's decisions on one notebook of one student, as figures and in words."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Record = Mapping[str, Any]
 def decide(changes: Sequence[Change], notebook: str, rubric: Rubric) -> dict[str, Any]:
     """The figures that change a cell.
 
-    `untouched` has a 1 for each gradient that earns by its verdict; what the others earn is
-    `extra`. `given` are the points without a file, None where gradients have none; `points` those
-    of the whole notebook. `excused` is True where nothing counts.
+    `untouched` has a 1 for each gradient that earns by its verdict, and `extra` is what the others
+    earn. `given` are the points without a file, or None if no gradient has any. `points` are those
+    of the whole notebook. `excused` is True if nothing counts.
     """
     names = [name for _, name in rubric.course.gradients(notebook)]
     excused, by_gradient = excused_in(changes, names), points_by_gradient(changes)
@@ -36,7 +36,7 @@ def decide(changes: Sequence[Change], notebook: str, rubric: Rubric) -> dict[str
         "extra": units(extra),
         "most": units(rubric.most(notebook, without)),
         "excused": altogether,
-        # A time without a zone is one of this machine's, as for `--due`.
+        # A time without a zone is in this machine's zone, as for `--due`.
         "due": due and due.astimezone().timestamp(),
         "given": units(rubric.total(extra)) if by_gradient else None,
         "points": units(points[-1]) if points else None,
@@ -44,9 +44,9 @@ def decide(changes: Sequence[Change], notebook: str, rubric: Rubric) -> dict[str
 
 
 def excused_in(changes: Sequence[Change], names: Collection[str]) -> set[str]:
-    """The gradients that are excused: of each, the last line says so, or that of the notebook.
+    """The excused gradients: those for which the last line, or that of the notebook, says so.
 
-    Who gets points for something is not excused from it any more.
+    A student who gets points for a gradient is no longer excused from it.
     """
     return {name for name in names if _last_excuses(changes, name)}
 
@@ -62,7 +62,7 @@ def _last_excuses(changes: Sequence[Change], name: str) -> bool:
 
 
 def points_by_gradient(changes: Sequence[Change]) -> dict[str, Fraction]:
-    """The points of gradients that the instructor set, and did not excuse afterwards."""
+    """The points that the instructor set for gradients, unless they were excused afterwards."""
     return {
         change.gradient: change.points
         for change in changes

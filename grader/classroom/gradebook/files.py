@@ -1,4 +1,4 @@
-"""What was handed in, as a table: a row for each line of the results."""
+"""The submitted files as a table, with a row for each line of the results."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ FILE: dict[str, pl.DataType | type[pl.DataType]] = {
     **dict.fromkeys(("moment", "modified"), pl.Float64),
     "flags": pl.List(pl.String()),
 }
-"""What a table keeps of a line; the rest is read again where it is needed.
+"""The fields of a line that the table keeps; the rest is read again when needed.
 
-`notebook` is "" where the file could not be graded and its name does not tell. `outcomes` has a
-letter for each gradient that the notebook asks for. `error` is the sentence why a file could not be
-graded, `lost` the code why next to nothing of it counts. `moment` is `submitted` in seconds."""
+`notebook` is "" if the file could not be graded and its name does not tell. `outcomes` has a letter
+for each gradient of the notebook. `error` is the sentence that says why a file could not be graded,
+and `lost` the code that says why next to nothing in it counts. `moment` is `submitted` in
+seconds."""
 
 _AT_ONCE = 5_000
-"""So many lines are in memory as Python has them."""
+"""The number of lines that are in memory as Python objects at one time."""
 
 
 def files_in(
@@ -44,10 +45,10 @@ def files_in(
     sandboxes: Counter[str],
     versions: set[Versions],
 ) -> pl.DataFrame:
-    """The files; count in which sandbox each was graded, and by which versions.
+    """Read the files, and count the sandboxes and the versions with which they were graded.
 
     Raises:
-        BrokenResults: a line of the results is not one.
+        BrokenResults: a line of the results is not a result.
     """
     modified = {file.id: file.modified for file in class_folder.handed_in}
 
@@ -76,7 +77,7 @@ def _row(line: Brief, course: Course, modified: float | None) -> tuple[Any, ...]
 
 
 def _notebook_of(name: str, course: Course) -> str:
-    """The notebook that a file says it is by its name, "" if none."""
+    """The notebook to which a file belongs by its name; "" if the name does not tell."""
     return next((book for book in course.notebooks if _plain(book) in _plain(name)), "")
 
 

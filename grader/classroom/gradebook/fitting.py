@@ -1,4 +1,4 @@
-"""Whether what the instructor decided fits a gradebook, and how it fits one of other points."""
+"""Fit the instructor's decisions to a gradebook, whose points may have changed since."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from grader.classroom.run.results import Results
 from grader.printable import listed, printable, there_are
 
 Awarded = Mapping[str, Fraction]
-"""Out of how many points those were given that a change sets, by `Change.key`."""
+"""The maximum out of which a change's points were given, by `Change.key`."""
 
 
 def awarded_in(results: Path) -> Awarded:
-    """Out of how many points the instructor's own were given in an earlier run, if any."""
+    """The maximum out of which the instructor's points were given in an earlier run, if any."""
     if not results.is_file():
         return {}
     with Results(results) as opened:
@@ -34,18 +34,18 @@ def awarded_in(results: Path) -> Awarded:
 def fitted(
     adjustments: Adjustments, most: Mapping[str, Fraction], rubric: Rubric, given: Awarded
 ) -> tuple[Adjustments, Awarded]:
-    """The changes as they fit a gradebook, and out of how many points theirs were first given.
+    """Fit the changes to a gradebook, and note the maximum out of which points were first given.
 
-    Points are the same share of today's most as they were of the first.
+    Points keep their share of the maximum, if the maximum changes.
 
     Args:
-        adjustments: what the instructor decided.
+        adjustments: the instructor's decisions.
         most: the gradebook's notebooks with their points.
         rubric: the points of single gradients.
-        given: out of how many points those were given that an earlier gradebook had.
+        given: the maximum out of which an earlier gradebook's points were given.
 
     Raises:
-        UnusableAdjustment: a change is not about a gradebook of these notebooks.
+        UnusableAdjustment: a change does not fit a gradebook of these notebooks.
     """
     changes = [change for own in adjustments.values() for change in own]
     reasons = ((change, _unfit(change, most, rubric, given)) for change in changes)
@@ -64,7 +64,7 @@ def fitted(
 
 
 def _out_of(change: Change, most: Mapping[str, Fraction], rubric: Rubric) -> Fraction:
-    """The most that what a change is about can earn."""
+    """The most points that the gradient or the notebook of a change can earn."""
     notebook = change.notebook or next(iter(most))
     if not change.gradient:
         return most[notebook]
@@ -90,9 +90,9 @@ def _unfit(change: Change, most: Mapping[str, Fraction], rubric: Rubric, awarded
 def refuse_early(
     adjustments: Adjustments, rubric: Rubric, handed_in: Iterable[HandedIn], results: Path
 ) -> None:
-    """Raise UnusableAdjustment, before anything is graded, where a line cannot apply in any case.
+    """Raise UnusableAdjustment, before anything is graded, if a line cannot apply in any case.
 
-    Which notebook a file is only grading tells: what depends on that, `make_book` refuses.
+    Only grading tells which notebook a file is, so `make_book` refuses what depends on that.
     """
     awarded = awarded_in(results)
     most = {name: rubric.most(name) for name in rubric.notebooks or rubric.course.notebooks}
@@ -101,7 +101,7 @@ def refuse_early(
         files[file.student].append(file)
     complaints = []
     for change in (each for changes in adjustments.values() for each in changes):
-        # Points without a notebook are those of the only one that was handed in, perhaps.
+        # Points without a notebook may be meant for the only one that was handed in.
         known = change.notebook or rubric.notebooks
         if known and (why := _unfit(change, most, rubric, awarded)):
             complaints.append(f"{change.where}: {why}")
@@ -112,10 +112,10 @@ def refuse_early(
 
 
 def named_file(graded: Sequence[HandedIn], change: Change, notebook: str) -> HandedIn:
-    """The one of a student's graded files, the oldest first, that the change's attempt is.
+    """Find the change's attempt among a student's graded files, of which the oldest is first.
 
     Raises:
-        UnusableAdjustment: none of them is, or more than one.
+        UnusableAdjustment: no file fits, or more than one.
     """
     found = _called(graded, change)
     if len(found) == 1:
@@ -126,7 +126,7 @@ def named_file(graded: Sequence[HandedIn], change: Change, notebook: str) -> Han
 
 
 def _called(files: Sequence[HandedIn], change: Change) -> list[HandedIn]:
-    """The files that the change's attempt may be."""
+    """The files that may be the change's attempt."""
     found = [file for file in files if change.attempt in (file.name, file.path, file.id)]
     if not found and change.attempt.isdecimal() and 0 < int(change.attempt) <= len(files):
         return [files[int(change.attempt) - 1]]

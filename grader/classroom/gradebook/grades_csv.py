@@ -1,4 +1,4 @@
-"""`grades.csv`, the gradebook for people, in which no cell is a formula."""
+"""`grades.csv`, the gradebook for people. None of its cells is a formula."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.whole_file import whole_file
 
 
 def text_cell(text: str) -> str:
-    r"""A text from a student's hand: one line, nothing invisible, no formula.
+    r"""A text by a student, on one line, without invisible characters and formulas.
 
     >>> text_cell("=HYPERLINK(\"http://evil\")"), text_cell("Ada;=1+1")
     ('\'=HYPERLINK("http://evil")', "Ada;'=1+1")
@@ -29,28 +29,28 @@ def text_cell(text: str) -> str:
 
 
 def own_cell(text: str) -> str:
-    """A text from the instructor's hand: it is not a formula, and as it is written all the same."""
+    """A text by the instructor, as it is written, but never a formula."""
     return beginning_escaped(printable(text))
 
 
 def id_cell(text: str) -> str:
-    """An id, an email or another cell by which a student is found again: its spaces are kept.
+    """An id, an email or another cell by which a student is found again, with its spaces.
 
-    A class list is read without what escapes its cells, so that it comes back as it went in.
+    The escapes of a class list are removed when it is read, so that its cells come back unchanged.
     """
     return escaped(visible(text))
 
 
 def write_csv(path: Path, rows: Iterable[Sequence[str]], form: CsvForm = FOR_EXCEL) -> None:
-    """Replace a CSV file; a character that its encoding lacks is spelled out.
+    """Replace a CSV file. A character that its encoding lacks is spelled out.
 
     Args:
         path: the file.
         rows: the cells.
-        form: its encoding, delimiter and ends of lines; a class list has those of its own.
+        form: its encoding, delimiter and line ends. A class list keeps its own.
 
     Raises:
-        OSError: it cannot be written; `path` is as it was.
+        OSError: the file cannot be written; `path` is unchanged.
     """
     with whole_file(path) as file:
         text = io.TextIOWrapper(file, form.encoding, errors="backslashreplace", newline="")
@@ -61,9 +61,9 @@ def write_csv(path: Path, rows: Iterable[Sequence[str]], form: CsvForm = FOR_EXC
 
 
 def write_grades(book: Book, path: Path) -> None:
-    """Write the gradebook; a notebook that is missing has 0 points and says so under `status`.
+    """Write the gradebook. A missing notebook has 0 points, and the `status` says so.
 
-    Where points are scaled to a number, it has the grade as well.
+    If points are scaled to a number, the file has this grade as well.
     """
     scale = book.form.scale
     header = ["id", "name", "email"]
@@ -104,7 +104,7 @@ def _cells(row: Record, scale: Scale) -> list[str]:
 
 
 def attempts_text(cell: Record) -> str:
-    """Which of several files was taken and which were not, each with what it earns."""
+    """Say which of several files counts and which do not, each with its points."""
     files = [cell["counts"], *cell["superseded"]]
     taken, *others = (f"{file['path']} ({points_text(file['earns'])})" for file in files)
     return f"{cell['notebook']}: taken {taken}, {cell['why']}; not {', '.join(others)}"

@@ -32,10 +32,10 @@ def write_junit(path: Path, book: Book, results: Results) -> None:
 
 
 def _cases(row: Record, lines: Lines) -> Iterator[Element]:
-    """A testcase for each gradient of each file that counts; times are left out.
+    """A testcase for each gradient of each file that counts, without times.
 
-    A notebook that is missing is skipped, one that cannot be read is in error: no student is
-    without a testcase.
+    A missing notebook is skipped, and an unreadable one is in error, so that every student has a
+    testcase.
     """
     for cell in row["cells"]:
         line = lines[cell["counts"]["id"]] if cell["counts"] else None

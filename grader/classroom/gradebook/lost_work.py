@@ -1,4 +1,4 @@
-"""Work that earned nothing although something was handed in: why, and what to do."""
+"""Submitted work that earned nothing: why, and what to do."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from grader.reports import wording
 from grader.verdict import EARNS_POINTS, Outcome
 
 _ELSEWHERE = ("in-another-cell", "mistyped")
-"""Reasons of a gradient that is written, and not where or as it would count."""
+"""The reasons for a gradient that is written, but not where or as it would count."""
 
 
 def why_lost(gradients: Sequence[Outline]) -> str:
-    """The code of the notice why a notebook has next to no points; "" if it has some.
+    """The code of the notice that says why a notebook has next to no points; "" if it has some.
 
-    At least half of its gradients stand elsewhere, or nothing in it ran.
+    Either at least half of its gradients are in other cells, or nothing in it ran.
     """
     codes = Counter(one.reason for one in gradients if one.verdict not in EARNS_POINTS)
     for code in _ELSEWHERE:
@@ -30,7 +30,7 @@ def why_lost(gradients: Sequence[Outline]) -> str:
 
 
 def about_lost(file: Mapping[str, Any], line: Line | None) -> Notice:
-    """The notice on such a file; `line` is that of the results where it was graded."""
+    """The notice about such a file; `line` is its line of the results, if it was graded."""
     if line is None or line.report is None:
         return Notice("unreadable", said=file["error"])
     verdicts = line.report.verdicts

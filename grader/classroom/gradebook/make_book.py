@@ -1,4 +1,4 @@
-"""A gradebook, made from the results of a run."""
+"""Make a gradebook from the results of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from grader.classroom.run.results import Results
 from grader.classroom.run.settings import Versions
 
 Held = Mapping[Cell, Sequence[Change]]
-"""What the instructor decided on each cell of which anything was."""
+"""The instructor's decisions, for each cell that has any."""
 
 TOLD: dict[str, pl.DataType] = {
     "student": pl.UInt32(),
@@ -36,7 +36,7 @@ TOLD: dict[str, pl.DataType] = {
     "adjusted": pl.List(pl.String()),
     "comments": pl.List(pl.String()),
 }
-"""What the instructor changed in a cell, a few words each, and said of it."""
+"""The instructor's changes in a cell, in a few words each, and the comments."""
 
 
 def make_book(
@@ -47,21 +47,21 @@ def make_book(
     adjustments: Adjustments = NONE,
     form: PlatformForm = AS_THEY_ARE,
 ) -> Book:
-    """Everybody of the class list and everybody seen in the results, each in a row.
+    """Make a gradebook with a row for everybody in the class list or in the results.
 
     Args:
         class_folder: who is in the class.
-        path: the results of a run that has finished: they hold a line for each file handed in,
-            which says what the folder says of it now.
+        path: the results of a finished run. They hold a line for each submitted file, which agrees
+            with the folder as it is now.
         rubric: what gradients are worth.
         attempts: which of several files counts.
-        adjustments: what the instructor decided, applied last.
-        form: what the platforms' files get.
+        adjustments: the instructor's decisions, which are applied last.
+        form: how to write the files for the platforms.
 
     Raises:
-        UnusableAdjustment: a line of them does not fit what was handed in.
-        BrokenResults: a line of the results is not one.
-        OSError: they cannot be read.
+        UnusableAdjustment: an adjustment does not fit what was handed in.
+        BrokenResults: a line of the results is not a result.
+        OSError: the results cannot be read.
     """
     sandboxes, versions = Counter[str](), set[Versions]()
     with Results(path) as results:
@@ -119,9 +119,9 @@ def _due(
 ) -> Sequence[str]:
     """The notebooks that count.
 
-    They are the rubric's, or else those that were `named`, that the class list has a column for, or
-    that at least half of the students who handed in any did, or else those that somebody handed in,
-    or else all.
+    These are the rubric's. Without them, they are those that were `named`, or that have a column in
+    the class list, or that at least half of the active students handed in. Without these, they are
+    those that anybody handed in, or else all.
     """
     if rubric.notebooks:
         return rubric.notebooks
@@ -141,7 +141,7 @@ def _tables(
     rubric: Rubric,
     attempts: Attempts,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The files with what they earn and their roles, and the cells with what was adjusted."""
+    """The files with their points and roles, and the cells with the adjustments."""
     due = col("notebook").is_in([*columns])
     graded = in_order(files.filter(due, error=""))
     role = when(due).then(lit(Role.UNREADABLE)).otherwise(lit(Role.ELSEWHERE))
@@ -170,7 +170,7 @@ def _tables(
 
 
 def _decisions(held: Held, rubric: Rubric, graded: pl.DataFrame) -> list[Record]:
-    """A row for each cell that the instructor decided on."""
+    """A row for each cell on which the instructor has decided."""
     wanting = {where for where, own in held.items() if any(each.attempt for each in own)}
     attempts: dict[Cell, list[HandedIn]] = defaultdict(list)
     if wanting:
@@ -187,7 +187,7 @@ def _decisions(held: Held, rubric: Rubric, graded: pl.DataFrame) -> list[Record]
 
 
 def _told(held: Held, cells: pl.DataFrame, rubric: Rubric) -> pl.DataFrame:
-    """What was changed in each cell of `held`, and said of it; points are in units."""
+    """The changes and comments in each cell of `held`; points are in units."""
     words = []
     for cell, changes in zip(cells.iter_rows(named=True), held.values(), strict=True):
         exact(cell, "points", "points_before")
@@ -204,7 +204,7 @@ def _people(
     columns: Mapping[str, Fraction],
     remarks: Mapping[int, Sequence[str]],
 ) -> pl.DataFrame:
-    """The sums of each student's cells, with the files in the order of the columns."""
+    """The sum of each student's cells, with the files in the order of the columns."""
     status, is_ = col("status"), {each: (col("status") == each).any() for each in Status}
     sums = cells.group_by("student", maintain_order=True).agg(
         col("points", "max_points").sum(),

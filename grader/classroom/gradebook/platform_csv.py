@@ -1,4 +1,4 @@
-"""`canvas.csv` and `moodle.csv`: the grades as those platforms import them."""
+"""`canvas.csv` and `moodle.csv`: the grades in the form that these platforms import."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ from grader.verdict import EARNS_POINTS
 _GRADE, _FEEDBACK = "Grade", "Feedback comments"
 
 EXCUSED = "EX"
-"""Canvas's own word in a cell: the assignment does not count for the student."""
+"""Canvas's own word for a cell whose assignment does not count for the student."""
 
 _NAMES = frozenset(
     {"student", "fullname", "firstname", "lastname", "surname", "section", "department"}
 )
-"""Columns of people's own words, by which no platform finds a student."""
+"""Columns with people's own words, by which a platform does not find a student."""
 
 _MOST_NAMED = 8
 
-# A notebook that did not come, or cannot be read, has an empty cell: an import then leaves what
-# the platform has, and whether nothing is worth 0 is the instructor's to say. There is no
-# byte-order mark but where the platform's own file had one: these files are read by programs.
+# A notebook that is missing or unreadable has an empty cell. An import then leaves what the
+# platform has, and the instructor decides whether nothing is worth 0. There is no byte-order mark
+# unless the platform's own file had one, because programs read these files.
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A column of a platform's: whose points it takes, all notebooks' where `notebook` is "".
+    """A platform's column, for the points of one notebook, or of all if `notebook` is "".
 
-    `most` are the points that it takes, `maximum` is the platform's own, None where it is not
-    known. `target` is what all of the points become, None where they stay as they are.
+    `most` are the points that it takes, and `maximum` is the platform's own maximum, or None if it
+    is unknown. The full points become `target`, or stay as they are if it is None.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Assignment:
     target: Fraction | None
 
     def grade(self, row: Record, excused: str = "") -> str:
-        """A student's grade: of a fixed maximum, the share of what was to be done."""
+        """A student's grade: the share of the points that count, of a maximum if there is one."""
         cells = {cell["notebook"]: cell for cell in row["cells"]}
         graded = cells[self.notebook] if self.notebook else row
         if graded["status"] == Status.EXCUSED:
@@ -73,14 +73,14 @@ class Assignment:
         return self.scaled(graded["points"], graded["max_points"]) if graded["graded"] else ""
 
     def scaled(self, points: Fraction, most: Fraction) -> str:
-        """The grade that points become, of which `most` can be earned."""
+        """The grade for some points out of `most`."""
         if self.target is None or not most or self.target == most:
             return points_text(points)
         return points_text(round(points * self.target / most, 2))
 
 
 def assignment(book: Book, name: str, notebook: str, maximum: Fraction | None) -> Assignment:
-    """The column of this name; without a maximum, its points are scaled to themselves.
+    """The column with this name. Without a maximum, its points are scaled to themselves.
 
     So a student who is excused from a part gets the share of the rest.
     """
@@ -94,10 +94,10 @@ def assignment(book: Book, name: str, notebook: str, maximum: Fraction | None) -
 
 
 def canvas_assignments(book: Book, roster: Roster) -> list[Assignment]:
-    """The columns that Canvas's file gets.
+    """The columns of Canvas's file.
 
     Raises:
-        UnknownColumn: one that was named is not in the list, or takes the points of two.
+        UnknownColumn: a named column is not in the list, or would take the points of two notebooks.
     """
     named = book.form.canvas_columns
     wanted = {notebook: own_column(name, roster) for notebook, name in named.items()}
@@ -116,10 +116,10 @@ def canvas_assignments(book: Book, roster: Roster) -> list[Assignment]:
 def write_canvas(book: Book, path: Path) -> None:
     """Write the grades for Canvas's "Import Grades", if the class list is Canvas's own gradebook.
 
-    From that export come its identifying columns, its rows in their order, and its own columns of
-    assignments whose names hold a notebook's, so that grades arrive where they belong
-    ("01_atomic_backprop (4711)"), or the columns that the instructor named. If it is another list,
-    the file of an earlier run is deleted.
+    The file has the identifying columns of that export and its rows in their order. Grades go into
+    the columns that the instructor named, or into Canvas's columns whose names contain a
+    notebook's, such as "01_atomic_backprop (4711)". If the class list is another list, the file of
+    an earlier run is deleted.
     """
     roster = book.class_folder.roster
     if not is_canvas_export(roster):
@@ -160,9 +160,10 @@ def write_canvas(book: Book, path: Path) -> None:
 def write_moodle(book: Book, path: Path) -> None:
     """Write the grades for Moodle, if the class list is its offline grading worksheet.
 
-    All columns and rows of the worksheet come back, with `Grade` and `Feedback comments` filled
+    The file has all columns and rows of the worksheet, with `Grade` and `Feedback comments` filled
     in. Points are scaled to its `Maximum grade`, which Moodle's import insists on, unless the
-    instructor says otherwise. If it is another list, the file of an earlier run is deleted.
+    instructor says otherwise. If the class list is another list, the file of an earlier run is
+    deleted.
     """
     roster = book.class_folder.roster
     if not is_moodle_worksheet(roster):
@@ -195,7 +196,7 @@ def _rows(
 ) -> list[dict[str, str]]:
     """The class list's rows in its order, then everybody who is not in it, with their grades.
 
-    Of the list's own cells those in the columns that are `kept` stay.
+    Of the list's own cells, only those in the `kept` columns stay.
     """
     mine: dict[str, list[int]] = {}
     lines: list[dict[str, str]] = []
@@ -217,7 +218,7 @@ def _rows(
 
 
 def feedback(row: Record, book: Book) -> str:
-    """A comment for the student: points and what to mend, a sentence a notebook."""
+    """A comment for the student, with the points and what to mend, a sentence for each notebook."""
     sentences = []
     for cell in row["cells"]:
         points = f"{points_text(cell['points'])} of {points_text(cell['max_points'])} points"
@@ -245,9 +246,9 @@ def feedback(row: Record, book: Book) -> str:
 
 
 def about_platform(book: Book) -> Iterator[str]:
-    """Which notebooks have no column in Canvas's export, and which maximum is another.
+    """Say which notebooks have no column in Canvas's export, and which maximum differs.
 
-    That of a platform may not be the points that can be earned, or not be known.
+    A platform's maximum may differ from the points that can be earned, or may be unknown.
     """
     roster = book.class_folder.roster
     if roster is None:
@@ -269,7 +270,7 @@ def about_platform(book: Book) -> Iterator[str]:
 
 
 def _added_together(book: Book) -> Iterator[Notice]:
-    """What is said if Moodle's one column gets the points of several assignments."""
+    """The notice if Moodle's only column gets the points of several assignments."""
     folder = book.class_folder
     if folder.convention != MOODLE or not is_moodle_worksheet(folder.roster):
         return
@@ -280,7 +281,7 @@ def _added_together(book: Book) -> Iterator[Notice]:
 
 
 def _differs(each: Assignment, whose: str, book: Book) -> Iterator[str]:
-    """What is said of a platform's maximum, unless it is the points that can be earned."""
+    """The notice about a platform's maximum, unless it equals the points that can be earned."""
     becomes = each.most if each.target is None else each.target
     if each.maximum is None or each.maximum == each.most == becomes:
         return

@@ -1,4 +1,4 @@
-"""Which columns of a platform's own list the grades go into, and what they are scaled to."""
+"""The columns of a platform's own list for the grades, and the scale of the grades."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ CANVAS_OPTIONAL = ("LastName", "FirstName", "Integration ID", "Root Account")
 MOODLE_COLUMNS = ("Identifier", "Full name", "ID number", "Email address")
 POINTS_POSSIBLE = "Points Possible"
 MAXIMUM = "Maximum grade"
-"""As Moodle writes it since its names of columns have one capital; it had two."""
+"""Moodle's present spelling, with one capital. It used to have two."""
 
 _IDENTIFYING = frozenset({*CANVAS_COLUMNS, *CANVAS_OPTIONAL, *MOODLE_COLUMNS})
 
 
 class UnknownColumn(UserError):
-    """A column cannot take the points: Canvas has none of that name, or it is another's."""
+    """A column cannot take the points, because it does not exist or is another notebook's."""
 
 
 Scale = Fraction | Literal["platform", "none"]
-"""What all points together are scaled to: a number, the platform's own maximum, or nothing."""
+"""The scale for the full points: a number, the platform's own maximum, or none."""
 
 
 _WORDS: Mapping[str, Scale] = {"platform": "platform", "none": "none"}
@@ -40,7 +40,7 @@ def read_scale(text: str) -> Scale:
     """The scale that is written "platform", "none" or as a number.
 
     Raises:
-        ValueError: it is none of these; the message is a sentence.
+        ValueError: the text is none of these; the message is a sentence.
     """
     if word := _WORDS.get(text):
         return word
@@ -59,10 +59,10 @@ def maximum_in(text: str) -> Fraction | None:
 
 @dataclass(frozen=True, slots=True)
 class PlatformForm:
-    """What the platforms' files get.
+    """How to write the files for the platforms.
 
-    `canvas_columns` says into which of Canvas's columns a notebook's points go; under "", into
-    which the sum of all does.
+    `canvas_columns` maps each notebook to the Canvas column for its points, and "" to the column
+    for the sum of all.
     """
 
     scale: Scale = "platform"
@@ -73,17 +73,17 @@ AS_THEY_ARE = PlatformForm()
 
 
 def is_canvas_export(roster: Roster | None) -> TypeGuard[Roster]:
-    """True for Canvas's own gradebook as the class list: `canvas.csv` is made from it."""
+    """True if the class list is Canvas's own gradebook, from which `canvas.csv` is made."""
     return roster is not None and roster.kind == "canvas"
 
 
 def is_moodle_worksheet(roster: Roster | None) -> TypeGuard[Roster]:
-    """True for Moodle's grading worksheet as the class list: `moodle.csv` is made from it."""
+    """True if the class list is Moodle's grading worksheet, from which `moodle.csv` is made."""
     return roster is not None and roster.kind == "moodle" and MOODLE_COLUMNS[0] in roster.header
 
 
 def refuse_unknown_columns(form: PlatformForm, roster: Roster | None) -> None:
-    """Raise UnknownColumn where a column named for Canvas cannot take points in the class list."""
+    """Raise UnknownColumn if a column named for Canvas cannot take points in the class list."""
     if not form.canvas_columns:
         return
     if not is_canvas_export(roster):
@@ -94,7 +94,7 @@ def refuse_unknown_columns(form: PlatformForm, roster: Roster | None) -> None:
 
 
 def refuse_shared(wanted: Mapping[str, str]) -> None:
-    """Raise UnknownColumn where the columns of two notebooks are one; "" is all notebooks."""
+    """Raise UnknownColumn if two notebooks have the same column; "" stands for all notebooks."""
     for name, number in Counter(wanted.values()).items():
         if number > 1:
             whose = listed([who or "all notebooks" for who, own in wanted.items() if own == name])
@@ -105,7 +105,7 @@ def refuse_shared(wanted: Mapping[str, str]) -> None:
 
 
 def own_column(name: str, roster: Roster) -> str:
-    """The column that a person means: its name with or without Canvas's number in brackets."""
+    """The column that a person means, with or without Canvas's number in brackets."""
     others = _assignable(roster)
     found = _called(name, others)
     if len(found) == 1:
@@ -123,7 +123,7 @@ def own_column(name: str, roster: Roster) -> str:
 
 
 def is_column(name: str, roster: Roster | None) -> bool:
-    """True if a class list has a column of just this name, but for Canvas's number."""
+    """True if a class list has a column with exactly this name, apart from Canvas's number."""
     return roster is not None and any(name in (each, _plain(each)) for each in roster.header)
 
 
@@ -139,7 +139,7 @@ def _plain(column: str) -> str:
 
 
 def _assignable(roster: Roster) -> list[str]:
-    """The columns that points can go into: Canvas says of those that it computes "(read only)"."""
+    """The columns that can take points. Canvas marks those that it computes as "(read only)"."""
     possible = [row for row in roster.above if is_points_possible(row)]
     return [
         name
@@ -156,10 +156,10 @@ def column_for(notebook: str, roster: Roster) -> str:
 
 
 def letters(text: str) -> str:
-    """What a column's name is compared by."""
+    """The letters of a column's name, by which names are compared."""
     return re.sub(r"[^a-z0-9]+", "", text.lower())
 
 
 def is_points_possible(cells: tuple[str, ...]) -> bool:
-    """True for the row of Canvas's that has each column's maximum."""
+    """True for Canvas's row with the maximum of each column."""
     return bool(cells) and cells[0].strip() == POINTS_POSSIBLE

@@ -1,4 +1,4 @@
-"""The rubric: how many points a right gradient earns, and what a late one keeps of them."""
+"""The rubric: the points that a right gradient earns, and the share that a late one keeps."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from grader.verdict import Outcome
 
 ONE = Fraction(1)
 MOST = 10_000
-"""Points of one gradient: more is a slip of the finger."""
+"""The most points of one gradient; more must be a typing error."""
 
 PLACES = 6
-"""Decimals of points: a rubric rounds to no finer step."""
+"""The most decimals of points; a rubric cannot round to a finer step."""
 
 _FINEST = Decimal("1e-9")
 _SETTINGS = ("default", "carried", "late", "round", "notebooks")
@@ -32,19 +32,20 @@ _DAY = timedelta(days=1)
 
 
 class UnusableRubric(UserError):
-    """A rubric that says nothing clear; the message is one sentence for the instructor."""
+    """A rubric cannot be understood; the message is one sentence for the instructor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """What gradients are worth; as it comes, the contract's: a point each, carried or late alike.
+    """What gradients are worth. By default each is worth one point, even if it is carried or late.
 
-    `points` are those of gradients, by exercise's prefix and name; `defaults` those of an
-    exercise's other gradients, by prefix; `default` of all others. `carried` and `late` are
-    shares of them; or a late notebook loses `per_day` for each day begun, of `most_days` at most,
-    counted from what is `due`. A notebook's points are rounded to a multiple of `step`, halves up.
-    `notebooks` are the columns of the gradebook; where there are none, what the class handed in.
-    `course` is the one that the gradients belong to.
+    `points` are those of single gradients, by the exercise's prefix and the gradient's name.
+    `defaults` are the points of an exercise's other gradients, by prefix, and `default` those of
+    all others. `carried` and `late` are the shares that such work keeps. Instead of `late`, a late
+    notebook may lose `per_day` for each day begun after it was `due`, for at most `most_days`. A
+    notebook's points are rounded to a multiple of `step`, with halves up. `notebooks` are the
+    columns of the gradebook; if there are none, the notebooks that the class handed in count.
+    `course` is the course to which the gradients belong.
     """
 
     default: Fraction = ONE
@@ -65,12 +66,12 @@ class Rubric:
         return self.points.get((prefix, gradient), default)
 
     def earned(self, prefix: str, gradient: str, outcome: Outcome) -> Fraction:
-        """What a gradient earns that was handed in on time."""
+        """The points that a gradient earns if it is handed in on time."""
         share = {Outcome.PASS: ONE, Outcome.CARRIED: self.carried}.get(outcome, Fraction(0))
         return share * self.worth(prefix, gradient)
 
     def most(self, notebook: str, without: Collection[str] = ()) -> Fraction:
-        """What a notebook can earn, `without` some of its gradients."""
+        """The most that a notebook can earn `without` some of its gradients."""
         asked = self.course.gradients(notebook)
         worth = (self.worth(*each) for each in asked if each[1] not in without)
         return self.total(sum(worth, Fraction(0)))
@@ -78,20 +79,20 @@ class Rubric:
     def kept(self, submitted: datetime | None, due: datetime | None) -> Fraction:
         """The share of its points that a late notebook keeps.
 
-        Where nobody knows by how much it is late, a day has begun. A time without a zone is one of
-        this machine's.
+        If it is unknown by how much it is late, one day counts as begun. A time without a zone is
+        in this machine's zone.
         """
         late_by = submitted - due.astimezone() if submitted and due else _DAY
         days = max(math.ceil(late_by / _DAY), 1)
         return max(self.late - self.per_day * min(days, self.most_days), Fraction(0))
 
     def total(self, earned: Fraction, kept: Fraction = ONE) -> Fraction:
-        """A notebook's points, from those of its gradients and the share that it keeps."""
+        """A notebook's points, from the points of its gradients and the share that it keeps."""
         return math.floor(earned * kept / self.step + Fraction(1, 2)) * self.step
 
 
 def points_text(points: Fraction) -> str:
-    """Exact where a decimal can be, without needless zeros.
+    """Write points without needless zeros, and exactly if a decimal can be exact.
 
     >>> points_text(Fraction(47, 2)), points_text(Fraction(26))
     ('23.5', '26')
@@ -103,10 +104,10 @@ def points_text(points: Fraction) -> str:
 
 
 def read_rubric(path: Path | None, course: Course) -> Rubric:
-    """The rubric in a TOML file, for the gradients of a course; without a file, the course's own.
+    """Read the rubric of a course from a TOML file; without a file, use the course's own.
 
     Raises:
-        UnusableRubric: it cannot be read, or says something that cannot be meant.
+        UnusableRubric: the file cannot be read, or says something that cannot be meant.
     """
     if path is None:
         return parse_rubric("", course)
@@ -124,7 +125,7 @@ def read_rubric(path: Path | None, course: Course) -> Rubric:
 
 
 def parse_rubric(text: str, course: Course) -> Rubric:
-    """The rubric that a text in TOML describes; for errors see `read_rubric`."""
+    """Read the rubric from a text in TOML; for errors see `read_rubric`."""
     try:
         document = tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as error:  # also a number of 5,000 digits
@@ -169,10 +170,10 @@ def parse_rubric(text: str, course: Course) -> Rubric:
 
 
 def number_in(text: str) -> Fraction | None:
-    """The number that a person, or a platform, has written; None if there is none.
+    """The number that a person or a platform has written; None if it is not a number.
 
-    Nor is there one from 10**9 on, or nearer to 0 than 10**-9: as a fraction, 1e-999999999 would
-    never end.
+    Numbers from 10**9 on, and those nearer to 0 than 10**-9, do not count either, because
+    1e-999999999 would be an endless fraction.
     """
     try:
         number = Decimal(text.strip().replace(",", "."))
@@ -184,7 +185,7 @@ def number_in(text: str) -> Fraction | None:
 
 
 def example_rubric(course: Course) -> str:
-    """A rubric to edit: what it says is what holds without one."""
+    """A rubric to edit, which says what holds without a rubric."""
     from grader.reports.templates import make_environment  # Jinja2, for which nobody else waits
 
     template = make_environment(Path(__file__).parent).get_template("rubric.toml.jinja")

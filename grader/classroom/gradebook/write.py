@@ -1,4 +1,4 @@
-"""The gradebook, written: tables, test results, and the report with a page for each student."""
+"""Write the gradebook: tables, test results, and the report with a page for each student."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ GRADES, REPORT, STUDENTS, LECTURE = "grades.csv", "report", "students", "lecture
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The report's first page, its figures, the files that nobody could read.
+    """The report's first page, its figures, and the unreadable files.
 
-    `lost` are the students of whom something was graded that earned nothing.
-    `notices` are sentences for the instructor, remarks among them; `changed` says whose points are
-    not what they were before, "" if nobody's.
+    `lost` are the students with graded work that earned nothing. `notices` are sentences for the
+    instructor, including remarks. `changed` says whose points have changed since the last time, and
+    is "" if none have.
     """
 
     index: Path
@@ -47,17 +47,17 @@ class Written:
 
 
 def render(book: Book, out: Path, junitxml: Path | None = None) -> Written:
-    """Write `grades.csv` and `report/` into a folder, and what its class list's platform imports.
+    """Write `grades.csv`, `report/` and the file that the class list's platform imports.
 
-    The folder is made where it is not there; `junitxml` gets the verdicts as JUnit XML. Each file
-    is replaced as a whole, the report's first page last; until then `.unfinished` says that some
-    may be of an earlier run. The same results give the same bytes, in whatever order they were
+    The folder is made if it is missing, and `junitxml` gets the verdicts as JUnit XML. Each file is
+    replaced as a whole, and the report's first page last. Until then, `.unfinished` says that some
+    files may come from an earlier run. Equal results give equal bytes, in whatever order they were
     found. Each student's lines are read again for the student's page.
 
     Raises:
         UnknownColumn: a column cannot take Canvas's points; nothing has been written.
         BrokenResults: a line of the results is not a result.
-        OSError: a file cannot be written; what was there before still is.
+        OSError: a file cannot be written; the previous one is still there.
     """
     notices = (*about_rows(book), *about_columns(book), *about_platform(book))
     before = _written_at(out / GRADES)
@@ -95,7 +95,7 @@ def unreadable_in(book: Book) -> tuple[str, ...]:
 
 
 def lost_in(book: Book) -> tuple[str, ...]:
-    """The students of whom something was graded that earned nothing."""
+    """The students with graded work that earned nothing."""
     file = pl.element().struct
     lost = file.field("earned_nothing") & (file.field("error") == "")
     whose = book.people.filter(col("files").list.eval(lost).list.any())["student"]
@@ -121,7 +121,7 @@ def _written_at(path: Path) -> datetime | None:
 
 
 def _remove_others(folder: Path, pages: Collection[str]) -> None:
-    """Delete pages of an earlier gradebook, of students who are no longer in the class."""
+    """Delete the pages of students who are no longer in the class."""
     for path in sorted(folder.iterdir()):
         if path.suffix == ".html" and path.name not in pages:
             if is_ours(path):
@@ -131,10 +131,11 @@ def _remove_others(folder: Path, pages: Collection[str]) -> None:
 
 
 def write_page(path: Path, text: str) -> None:
-    """Replace a page that is not the same already.
+    """Replace a page if it has changed.
 
-    File systems make sure of a file that replaces another, which takes milliseconds: a second
-    gradebook of the same class would spend most of its time on pages that have not changed.
+    Replacing a file takes milliseconds, because the file system makes sure of it. Without the
+    comparison, a second gradebook of the same class would spend most of its time on unchanged
+    pages.
     """
     with suppress(OSError):
         if path.read_bytes() == text.encode("utf-8", "backslashreplace"):

@@ -1,1 +1,1 @@
-"""A student's page handed back: by Canvas, by Moodle, in a folder, by mail."""
+"""Hands pages back to students: through Canvas or Moodle, in folders, or by mail."""

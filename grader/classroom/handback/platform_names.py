@@ -1,4 +1,4 @@
-"""Under which name Canvas and Moodle take a student's page, told from what they let download."""
+"""The names under which Canvas and Moodle accept a student's page, found from their downloads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGE = "feedback.html"
 # this one assignment, so that each download is a zip of its own; a group's is for all members.
 
 _PARTICIPANT = "Participant"
-"""Whom Moodle calls so has no name: the assignment is marked blind."""
+"""Moodle's name for a student without a name, in blind marking."""
 
 _UNSAFE = re.compile(r'[\\/:*?"<>|]')
 
@@ -37,9 +37,9 @@ _UNSAFE = re.compile(r'[\\/:*?"<>|]')
 class Place:
     """Where a platform looks for a student's page.
 
-    `download` is the folder that was downloaded, "" where that is the graded folder itself. `owner`
-    is the platform's number for the student there, `name` the name beside it, `entry` that of the
-    page; of several the greatest `age` is the newest.
+    `download` is the folder that was downloaded, or "" if it is the graded folder itself. `owner`
+    is the platform's number for the student, `name` is the name beside it, and `entry` is the name
+    of the page. Among several, the one with the greatest `age` is the newest.
     """
 
     download: str
@@ -50,7 +50,7 @@ class Place:
 
 
 def canvas_place(path: str) -> Place | None:
-    """Where Canvas looks for the page of the student who handed this file in."""
+    """Where Canvas looks for the page of the student who handed in this file."""
     parts = tuple(path.split("/"))
     if (found := upload_in(parts)) is None:
         return None
@@ -88,10 +88,10 @@ def _clean(name: str, instead: str) -> str:
 def entries(
     people: Iterable[Recipient], place_of: Callable[[str], Place | None], platform: str
 ) -> tuple[Mapping[str, Mapping[str, Recipient]], Iterator[str]]:
-    """A page for each student in each download that has a file of theirs; why others have none.
+    """A page for each student in each download with a file of theirs, and why others have none.
 
-    A page stands under its download, then its name. Where one could reach another student, nobody
-    gets it.
+    Pages are keyed by their download, then by their name. A page that could reach another student
+    is not handed back.
     """
     without: dict[str, dict[str, Student]] = defaultdict(dict)
     claims: list[tuple[Recipient, Place]] = []
@@ -114,7 +114,7 @@ def entries(
             why = "one submission is several students', and a page would reach all of them"
         elif numbers[place.download, each.student.id] > 1:
             why = "files have several numbers of {}'s, and only one can be the student's"
-        # In blind marking all are called the same.
+        # In blind marking, all students have the same name.
         elif names[place.download, place.name] == 1 and _another(place.name, each.student.name):
             why = "the submission has another name: if it is a group's, {} gives the page to all"
         else:
@@ -125,13 +125,13 @@ def entries(
 
 
 def _newest(places: Iterable[Place]) -> Iterable[Place]:
-    """For each download and number the newest file."""
+    """The newest file for each download and number."""
     in_order = sorted(places, key=lambda place: (place.age, place.entry))
     return {(place.download, place.owner): place for place in in_order}.values()
 
 
 def _another(name: str, student: str) -> bool:
-    """Whether two names, in whatever order of their words, are not of one person."""
+    """True if two names, in whatever order of their words, belong to different people."""
     one, other = sorted(word_key(name)), sorted(word_key(student))
     return bool(name and student and name != _PARTICIPANT and one != other)
 

@@ -1,4 +1,4 @@
-"""Whose pages a gradebook holds, and where each student's files were found."""
+"""The students whose pages a gradebook holds, and where their files were found."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from grader.printable import listed, printable
 from grader.user_error import UserError
 
 SHOWN = 10
-"""So many students are named where there may be thousands."""
+"""The most students that a sentence names, since there may be thousands."""
 
 
 class StaleGradebook(UserError):
-    """The pages do not show what is known by now; the message says how to write them anew."""
+    """The pages are out of date; the message says how to write them again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A student, the page that is theirs, and the files handed in.
+    """A student, their page, and their files.
 
-    `adjusted` is True if the instructor changed or said something, `files` are paths in the folder
-    that was graded.
+    `adjusted` is True if the instructor changed or commented something. `files` are paths in the
+    graded folder.
     """
 
     student: Student
@@ -39,7 +39,7 @@ class Recipient:
 
 
 def refuse_stale(gradebook: Path) -> None:
-    """Raise StaleGradebook if pages lack a result, or are older than what they were made by."""
+    """Raise StaleGradebook if pages lack a result, or are older than their sources."""
     if (gradebook / UNFINISHED).exists():
         raise StaleGradebook(
             f"The last `grader grade` has not written all of {printable(str(gradebook))}: wait for "
@@ -55,10 +55,10 @@ def refuse_stale(gradebook: Path) -> None:
 
 
 def read_recipients(gradebook: Path) -> tuple[list[Recipient], list[str]]:
-    """Everybody who has a page, by their ids, and what the instructor should know.
+    """Everybody who has a page, by id, and notices for the instructor.
 
     Raises:
-        BrokenResults: a line of its results is not one.
+        BrokenResults: a line of the results is not a result.
         OSError: a file cannot be read.
     """
     files: dict[str, list[str]] = defaultdict(list)
@@ -78,7 +78,7 @@ def read_recipients(gradebook: Path) -> tuple[list[Recipient], list[str]]:
 
 
 def named(students: Iterable[Student]) -> str:
-    """The students' ids, with their names where these are known; the first of many."""
+    """The students' ids, with their names if known; of many, only the first."""
     return listed(
         (
             f"{printable(student.id)} ({printable(student.name)})"

@@ -1,4 +1,4 @@
-"""A folder with every student's page in the form in which it is handed back."""
+"""Write a folder with every student's page, in the form in which it is handed back."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from grader.printable import printable
 from grader.user_error import UserError
 
 LIST = "handback.csv"
-"""Who got what: the file by which a folder is known as one of ours."""
+"""The list of who got what, which also marks a folder as one of ours."""
 
 _HEADER = ("id", "name", "file", "page")
 Tell = Callable[[str], object]
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""What a zip calls the beginning of time: the same pages give the same bytes."""
+"""The earliest time that a zip knows, used for all pages so that equal pages give equal bytes."""
 
 
 class InTheWay(UserError):
-    """The folder holds something; the message says what, and what to do."""
+    """The folder is not empty; the message says what it holds and what to do."""
 
 
 class NothingToHandBack(UserError):
-    """No student gets a page; the message says why."""
+    """There is no page to hand back; the message says why."""
 
 
 class Form(StrEnum):
-    """How pages are handed back."""
+    """The ways to hand back pages."""
 
     CANVAS = "canvas"
     MOODLE = "moodle"
@@ -56,7 +56,7 @@ PLATFORMS = {Form.CANVAS: (CANVAS, canvas_place), Form.MOODLE: (MOODLE, moodle_p
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One page handed back: in which file of the folder, and its name in there."""
+    """One page that is handed back: the file of the folder, and its name in that file."""
 
     recipient: Recipient
     file: str
@@ -71,14 +71,14 @@ def hand_back(
     replace: bool = False,
     tell: Tell = lambda sentence: None,
 ) -> list[Given]:
-    """Write the pages, and `handback.csv` with who got which; the folder is there whole or not.
+    """Write the pages, and `handback.csv` with who got which. The folder is written whole or not.
 
     Args:
         people: the gradebook's students.
-        form: how the pages are handed back.
-        out: the folder, which is new, empty, or of an earlier call.
-        replace: whether an earlier one may be replaced.
-        tell: called with each sentence that the instructor should know.
+        form: how to hand back the pages.
+        out: the folder, which is new, empty, or from an earlier call.
+        replace: whether an earlier folder may be replaced.
+        tell: called with each sentence for the instructor.
 
     Raises:
         InTheWay: `out` holds something; nothing has been written.
@@ -87,7 +87,7 @@ def hand_back(
     """
     _refuse_full(out, replace=replace)
     out.parent.mkdir(parents=True, exist_ok=True)
-    # Beside the folder, so that the whole of it can be put in its place at once.
+    # Written beside the folder, so that all of it can take its place at once.
     with TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as waiting:
         new = Path(waiting) / "pages"
         new.mkdir()

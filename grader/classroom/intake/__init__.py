@@ -1,1 +1,1 @@
-"""Who is in a class, and what they handed in."""
+"""Finds out who is in a class, and what they handed in."""

@@ -1,4 +1,4 @@
-"""What an instructor should know of a folder of submissions."""
+"""Notices about a folder of submissions for the instructor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.printable import printable
 
 
 def about_files(tree: Tree, used: Collection[Parts]) -> Iterator[Notice]:
-    """What lies in the folder and is not looked at, but for the files that told something."""
+    """Notices about files in the folder that are not looked at, except those that were used."""
     spellings = defaultdict(set)
     for top, *_ in tree.candidates:
         spellings[unicodedata.normalize("NFC", top)].add(top)
@@ -41,7 +41,7 @@ def about_files(tree: Tree, used: Collection[Parts]) -> Iterator[Notice]:
 def about_time(
     due: datetime | None, handed_in: Sequence[HandedIn], convention: str, told: Collection[str]
 ) -> Iterator[Notice]:
-    """What decides who is late, and of whom nobody knows; but for the students in `told`."""
+    """Notices about who is late, and for whom this is unknown, except the students in `told`."""
     if due is None:
         return
     untimed = [item for item in handed_in if not item.submitted and item.student not in told]
@@ -63,7 +63,7 @@ LAST_MODIFIED = "Last modified (submission)"
 
 
 def times_in(roster: Roster) -> tuple[dict[str, datetime], dict[str, str]]:
-    """When each student of a worksheet handed in, in this machine's zone; and bad cells."""
+    """When each student of a worksheet handed in, in this machine's zone, and the bad cells."""
     if not (column := roster.column(LAST_MODIFIED)):
         return {}, {}
     written = {
@@ -79,7 +79,7 @@ def times_in(roster: Roster) -> tuple[dict[str, datetime], dict[str, str]]:
 def about_times(
     known: Mapping[str, datetime], unclear: Mapping[str, str], students: Iterable[Student]
 ) -> Iterator[Notice]:
-    """Where the times come from, and whose cannot be read."""
+    """Notices about where the times come from, and which cannot be read."""
     if known:
         yield Note("worksheet-times", students=len(known))
     if unclear:

@@ -1,4 +1,4 @@
-"""Notebooks in a student's zip file, read in memory: nothing is ever unpacked onto the disk."""
+"""Read the notebooks in a student's zip file in memory, without unpacking anything to the disk."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from grader.submission.notebook_file import LARGEST_FILE, UnreadableNotebook, shown
 
 MOST_FILES = 2_000
-"""A clone of the course has 900 files, and an honest hand-in has ten."""
+"""The most files in a zip file. A clone of the course has 900, and an honest submission has ten."""
 MOST_NOTEBOOKS = 50
 DEEPEST = 12
-"""Folders around a file. A zip file inside a zip file is not opened."""
+"""The most folders around a file. A zip file inside a zip file is not opened."""
 
 _ENTRY = b"PK\x01\x02"
-"""What each entry in the list of a zip file's contents begins with."""
+"""The beginning of each entry in a zip file's list of contents."""
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError)
 
 
@@ -24,7 +24,8 @@ def files_in_zip(data: bytes, name: Path) -> list[tuple[str, ...]]:
     """List the files in a zip file by their paths, each once.
 
     Raises:
-        UnreadableNotebook: it cannot be opened, or holds too much; the message is a sentence.
+        UnreadableNotebook: the zip file cannot be opened, or holds too much; the message is a
+            sentence.
     """
     return sorted({*map(_parts, _members(data, name))})
 
@@ -39,7 +40,7 @@ def read_member(data: bytes, inside: tuple[str, ...], name: Path) -> bytes:
             f"{shown(name)} is in a zip file that needs a password: hand in the notebook itself."
         )
     try:
-        # The sizes in the list may lie, so the bytes are counted as they come.
+        # The sizes in the list may be false, so the bytes are counted as they are read.
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(member) as file:
             text = file.read(LARGEST_FILE + 1)
     except _DAMAGED:
@@ -67,7 +68,7 @@ def _members(data: bytes, name: Path) -> list[zipfile.ZipInfo]:
 
 
 def _is_plain(path: str) -> bool:
-    """Whether a path stays inside its archive and could be a file's; folders end in "/"."""
+    """True if a path stays inside its archive and may be a file's; those of folders end in "/"."""
     names = path.split("/")
     return len(names) <= DEEPEST and not any(
         part in ("", ".", "..") or len(part) > 255 or "\\" in part or ":" in part for part in names

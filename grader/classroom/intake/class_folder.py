@@ -1,4 +1,4 @@
-"""What a class handed in, as values."""
+"""The students of a class and their submissions, as data."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from grader.user_error import UserError, reason
 
 
 class UnreadableClass(UserError):
-    """A folder that is not a class of students, or a class list that cannot be read."""
+    """A folder does not hold a class's submissions, or a class list cannot be read."""
 
 
 @contextmanager
 def explained(trouble: str) -> Iterator[None]:
-    """Turn what the system says about a file or folder into an UnreadableClass: `trouble: why`."""
+    """Turn the system's error about a file or folder into an UnreadableClass: `trouble: why`."""
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path itself
@@ -28,7 +28,7 @@ def explained(trouble: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Student:
-    """One of the class; `keys` are what else a class list calls the student by."""
+    """A student of the class; `keys` are the student's other names in a class list."""
 
     id: str
     name: str = ""
@@ -38,19 +38,20 @@ class Student:
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """One file handed in, as the folder tells of it.
+    """One submitted file, as the folder describes it.
 
-    `path` is the file's path inside the folder, with what is not UTF-8 escaped; `id` is the same,
-    but where a group handed it in together, a space and the student in brackets follow. `submitted`
-    is a time in ISO 8601, `attempt` counts a convention's own marks ("-1", " (2)"). Nothing says
-    that the file can be read, or is a file: `sha256` is None until it was. Where it is opened,
-    `parts` tell; a line of the results has none. `modified` is when the file itself was changed, in
-    seconds since 1970, where a student has several and it says anything. `reason` is the sentence
-    why it cannot be taken.
+    `path` is the file's path inside the folder, in which bytes that are not UTF-8 are escaped. `id`
+    is the same path; if a group handed in the file together, it is followed by a space and the
+    student in brackets. `submitted` is a time in ISO 8601, and `attempt` counts the marks of a
+    convention ("-1", " (2)"). The file may be unreadable, or not a file at all, so `sha256` is None
+    until it was read. `parts` say where to open it, and are missing in a line of the results.
+    `modified` is the time when the file was last changed, in seconds since 1970, if the student has
+    several files and this time means anything. `reason` is the sentence that says why the file
+    cannot be accepted.
 
-    What is graded carries its `data`, so that no other machine need see the folder, and its
-    `stamp`: what the file system said of the file before it was read, None where that is no sure
-    sign that it is still the same.
+    A file that is about to be graded carries its `data`, so that other machines do not need the
+    folder. Its `stamp` is what the file system said about it before it was read, or None if this is
+    not a reliable sign that the file is unchanged.
     """
 
     id: str
@@ -68,13 +69,13 @@ class HandedIn:
 
     @property
     def name(self) -> str:
-        """The file as its owner knows it: without the folders, which may hold others' names."""
+        """The file as its owner knows it, without the folders, which may contain others' names."""
         return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class RosterRow:
-    """A line of the class list as it is; `student` is "" where it names nobody."""
+    """A line of the class list as it is; `student` is "" if it names no student."""
 
     cells: tuple[str, ...]
     student: str
@@ -82,10 +83,11 @@ class RosterRow:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    r"""A class list, kept whole so that the same file can be written again with grades in it.
+    r"""A class list, kept whole so that the same file can be written again with grades.
 
-    The file is `sep`, `header` (empty where it has none), `above` (rows between the header and the
-    students, such as Canvas's "Points Possible"), `rows`. Two rows may name one student.
+    The file consists of `sep`, `header` (which may be empty), `above` (the rows between the header
+    and the students, such as Canvas's "Points Possible") and `rows`. Two rows may name the same
+    student.
     """
 
     kind: str
@@ -95,21 +97,21 @@ class Roster:
     form: CsvForm
 
     def column(self, name: str) -> str:
-        """The column of that name, however its capitals are; "" if there is none."""
+        """The column with that name, in capitals or not; "" if there is none."""
         return next((own for own in self.header if own.casefold() == name.casefold()), "")
 
     def at(self, cells: tuple[str, ...], column: str) -> str:
-        """What a row has in a column; "" if there is none of that name."""
+        """The cell of a row in a column; "" if there is no such column."""
         index = self.header.index(column) if column in self.header else len(cells)
         return cells[index] if index < len(cells) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassFolder:
-    """Who is in the class, and what was handed in, both sorted by the student's id.
+    """The students of a class and their files, both sorted by the student's id.
 
-    `root` is the folder that ids are paths in; `notices` are for the instructor. `doubt` is the
-    sentence why the class list may be the wrong one, "" where nothing speaks for that.
+    The ids of files are paths in the folder `root`, and `notices` are for the instructor. `doubt`
+    is a sentence that says why the class list may be the wrong one, or "" if it seems right.
     """
 
     root: Path

@@ -1,4 +1,4 @@
-"""A folder of submissions and a class list, read into a class."""
+"""Read a folder of submissions and a class list into a class."""
 
 from __future__ import annotations
 
@@ -57,13 +57,14 @@ LAYOUTS: tuple[tuple[Callable[[Tree], set[str]], Callable[[Tree], Sightings]], .
     (nbgrader_tops, read_nbgrader),
     (github_tops, read_github),
 )
-"""For each layout, which entries at the top follow it, and how it says who handed in what."""
+"""For each layout, the function that finds its entries at the top, and the one that reads it."""
 
 MOST_OTHERS = 5
-"""Of the files of a student who handed in no notebook, so many are taken."""
+"""The most files that are accepted from a student who handed in no notebook."""
 
 _INSTEAD = (".doc", ".docx", ".htm", ".html", ".jpeg", ".jpg", ".md", ".odt", ".pdf", ".png", ".py")
-"""What students hand in for a notebook by mistake: it is theirs even if no class list says so."""
+"""Files that students hand in by mistake instead of a notebook, and that count as theirs even
+without a class list."""
 
 
 def read_class(
@@ -75,26 +76,28 @@ def read_class(
     *,
     file_times: bool = False,
 ) -> ClassFolder:
-    """Who is in the class, and what each of them handed in.
+    """Find out who is in the class, and what each student handed in.
 
-    The layouts of ten platforms are recognised, a folder for each student, and plain files. Every
-    student of the roster is there, with or without a file, and everyone of whom there is a file;
-    every file that may be a submission is there once (once for each member of a group), whether or
-    not it can be read; of a student who has none, the first of the other files, from a plain folder
-    only if the roster says whose it is, or it looks like a notebook that was saved in another form.
-    No link is followed and no notebook opened; zip files count as folders.
+    The function recognises the layouts of ten platforms, a folder for each student, and plain
+    files. The class consists of every student of the roster, with or without a file, and of
+    everyone who has a file. Every file that may be a submission is listed once (once for each
+    member of a group), whether or not it can be read. If a student has none, the first of the other
+    files are listed. In a plain folder, this is done only if the roster says whose the file is, or
+    if it looks like a notebook that was saved in another form. Links are not followed, and no
+    notebook is opened. Zip files count as folders.
 
     Args:
         folder: the submissions.
-        course: the one they belong to; files may have its notebooks' names.
-        roster: the class list, a CSV file as Canvas, Moodle, nbgrader, Gradescope or GitHub
-            Classroom export it, or one id a line.
-        due: later submissions are late; without a zone, in the zone of this machine.
+        course: the course to which they belong; files may have its notebooks' names.
+        roster: the class list: a CSV file as Canvas, Moodle, nbgrader, Gradescope or GitHub
+            Classroom export it, or a list with one id on each line.
+        due: the time after which submissions are late; without a zone, it is in this machine's.
         roster_columns: for roles such as "id", the name or the number of their column.
-        file_times: True if a file was handed in when it was last changed, where nothing else tells.
+        file_times: whether the time of a file's last change counts as its submission, if nothing
+            else tells.
 
     Raises:
-        UnreadableClass: if there is no submission in it, or the class list cannot be read; the
+        UnreadableClass: the folder contains no submission, or the class list cannot be read; the
             message is a sentence.
     """
     tree = _walk(folder, course)
@@ -110,7 +113,7 @@ def read_class(
     submitters = sorted(everyone, key=lambda who: (who.id, who.name, who.email))
     students, called, about_people = identify(submitters, classes, matcher)
     instead = [*_instead(seen, called, classes.known)]
-    # A worksheet speaks of one assignment.
+    # A worksheet is about one assignment.
     has_worksheet = seen.layout == MOODLE and is_one_download(tree)
     times, unclear = times_in((classes if has_worksheet else NO_LIST).roster)
     timed = seen.layout != CANVAS  # Canvas gives all files the time of the download
@@ -148,7 +151,7 @@ def read_class(
 
 
 def _doubt(handed_in: Iterable[HandedIn], classes: ClassList) -> str:
-    """Why the class list may be another class's, or read by the wrong columns."""
+    """Say why the class list may be another class's, or may have been read by the wrong columns."""
     present = {item.student for item in handed_in}
     listed = present & classes.known.keys()
     if not classes.known or 2 * len(listed) >= len(present):
@@ -172,10 +175,10 @@ def _walk(folder: Path, course: Course) -> Tree:
 
 
 def _read_by_layout(tree: Tree) -> Sightings:
-    """The folder, read by the layout that more than half of what lies at its top follows.
+    """Read the folder by the layout that more than half of its top entries follow.
 
-    More than half, since a student may call files as some system would: that must not move
-    another student's work, nor their own under another's name.
+    The majority decides, because a student may name files as some platform would. This must not
+    move another student's work, nor their own to another's name.
     """
     tops = tree.tops
     fits = (read for find, read in LAYOUTS if 2 * len(find(tree) & tops) > len(tops))
@@ -198,7 +201,7 @@ def _nothing_in(tree: Tree) -> str:
 
 
 def _somebodys(seen: Sightings, matcher: Matcher) -> Iterator[Sighting]:
-    """The other files without those that lie at the top, if no class list says whose they are."""
+    """The other files, except those at the top if no class list says whose they are."""
     for file in seen.others:
         lies_inside = seen.sure or len(file.parts) > 1
         if lies_inside or matcher.match(file.submitters[0]).student:
@@ -208,10 +211,10 @@ def _somebodys(seen: Sightings, matcher: Matcher) -> Iterator[Sighting]:
 def _instead(
     seen: Sightings, called: Mapping[Submitter, str], listed: Collection[str]
 ) -> Iterator[Sighting]:
-    """What those handed in who handed in no notebook, so that it is not said that nothing came.
+    """The files of students who handed in no notebook, so that these are not called missing.
 
-    Of a student with very many such files the first are enough. A plain folder may be anything's,
-    such as data/, if no class list says that it is Ada's.
+    If a student has very many such files, the first ones are enough. Without a class list, a plain
+    folder such as data/ may belong to no student at all.
     """
     have: Counter[str] = Counter()
     for file in seen.files:
@@ -237,7 +240,7 @@ def _hand_in(
     *,
     timed: bool,
 ) -> list[HandedIn]:
-    """Each file once for each student; `timed` says that files have times of their own."""
+    """List each file once for each of its students; `timed` says that files have own times."""
     owners = [sorted({called[who] for who in sighting.submitters}) for sighting in sightings]
     files_of = Counter(student for students in owners for student in students)
     handed_in = []
@@ -269,7 +272,7 @@ def _hand_in(
 
 
 def _modified(tree: Tree, parts: Parts) -> datetime | None:
-    """When the file was last changed, by its own folder; of a link, the link."""
+    """The time of the last change of a file, or of the link itself if it is a link."""
     with suppress(OSError, OverflowError, ValueError):
         path = tree.root.joinpath(*parts)
         while ".zip" in str(path.parent).lower() and not os.path.lexists(path):

@@ -1,4 +1,4 @@
-"""A CSV file from whatever program, with what is needed to write it the same way again."""
+"""Read a CSV file from any program, with all that is needed to write it the same way again."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MAX_BYTES = 64 * 1024 * 1024
 _DELIMITERS = ",;\t|"
 
 _NO_TABLE = ("<", "{", "%PDF-")
-"""What web pages, which some systems call .xls or .csv, JSON and PDF begin with."""
+"""The beginnings of JSON, PDF, and of web pages, which some systems call .xls or .csv."""
 
 
 @dataclass(frozen=True, slots=True)
 class CsvFile:
-    """The rows, and the line in which each begins, of a file in this form."""
+    """The form and the rows of a file, with the line on which each row begins."""
 
     rows: tuple[tuple[str, ...], ...]
     lines: tuple[int, ...]
@@ -34,7 +34,7 @@ def read_csv_file(path: Path, what: str) -> CsvFile:
     """Read the file, which sentences call "the `what`".
 
     Raises:
-        UnreadableClass: if it is no such file; the message is a sentence.
+        UnreadableClass: the file is not a CSV file; the message is a sentence.
     """
     text, encoding = _decode(_read(path, what), path)
     if text.lstrip("\ufeff \t\r\n").startswith(_NO_TABLE) or "\0" in text:
@@ -73,7 +73,7 @@ def read_csv_file(path: Path, what: str) -> CsvFile:
 
 
 def _is_open(record: Sequence[str], delimiter: str) -> bool:
-    r"""True if a quotation mark that begins a cell ends none: in several lines it swallows some.
+    r"""True if a quotation mark begins a cell but ends none, so that it swallows several lines.
 
     >>> _is_open(['ada,5" disk,"two\n', 'lines"'], ","), _is_open(['bob,"Bob'], ",")
     (False, True)

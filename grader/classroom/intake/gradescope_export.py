@@ -1,4 +1,4 @@
-"""Gradescope's export: numbered folders, and a list of who handed in which."""
+"""Gradescope's export: numbered folders, and a list that says whose they are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GRADESCOPE = "Gradescope export"
 
 METADATA = "submission_metadata.yml"
 MAX_BYTES = 256 * 1024 * 1024
-"""It holds the results of every test of every student."""
+"""The most bytes of the list, which holds the results of every test of every student."""
 MAX_DEPTH = 100
 
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -29,10 +29,10 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def _load(data: bytes) -> Any:
-    """The document; raises what yaml raises, or ValueError where it is nested without end.
+    """Load the document; raise yaml's errors, or ValueError if it is nested too deeply.
 
-    Half of the text is output of students' programs, and the C library that builds the document
-    calls itself for each level until the process dies; what counts the levels here does not.
+    Half of the text is output of students' programs. The C library that builds the document calls
+    itself for each level until the process dies, so the levels are counted here first.
     """
     depth = 0
     for event in yaml.parse(data, _LOADER):
@@ -53,10 +53,10 @@ def gradescope_tops(tree: Tree) -> set[str]:
 
 
 def read_gradescope(tree: Tree) -> Sightings:
-    """The folder as its list, or lists, tell.
+    """Read the folder by its list or lists.
 
     Raises:
-        UnreadableClass: if a list cannot be read, since numbers alone name nobody.
+        UnreadableClass: a list cannot be read, and the numbers alone do not name the students.
     """
     lists = _lists(tree)
     if (METADATA,) in lists:
@@ -110,7 +110,7 @@ def _read_list(path: Path) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _submitters(entry: Mapping[str, Any]) -> tuple[Submitter, ...]:
-    """Those who handed it in, each once."""
+    """The students who handed in a submission, each once."""
     listed, found = entry.get(":submitters"), {}
     for person in listed if isinstance(listed, list) else ():
         if isinstance(person, dict):

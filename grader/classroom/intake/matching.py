@@ -1,4 +1,4 @@
-"""Who of the class list a submitter is, and whose a file is that several may have handed in."""
+"""Match submitters with a class list, and decide whose a file is if several may have sent it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _NUMBER = re.compile(r"(\d+)\D*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The student's id; "" where nobody, or (`among`) more than one would fit.
+    """The student's id, or "" if no student fits, or more than one (`among`).
 
-    `by_name` says that nothing but a name speaks for it, `by_word` a part of a folder's name.
+    `by_name` is true if only a name speaks for the match, and `by_word` if only a part of a
+    folder's name does.
     """
 
     student: str = ""
@@ -33,7 +34,7 @@ class Match:
 
 
 class Matcher:
-    """Looks submitters up in a class list; what is not one answer is none."""
+    """Looks submitters up in a class list. Several answers count as none."""
 
     def __init__(self, classes: ClassList) -> None:
         self._kind = classes.roster.kind
@@ -48,7 +49,7 @@ class Matcher:
                     self._index[role, key].add(student)
 
     def match(self, submitter: Submitter) -> Match:
-        """By id, login, id of the registry, address; then by name."""
+        """Match by id, login, registry id and address, and then by name."""
         number = self._by_number(submitter)
         strong = number or self._first(submitter.keys)
         address = self._find("email", submitter.email)
@@ -65,7 +66,7 @@ class Matcher:
         return _one(found, by_word=submitter.folder)
 
     def is_listed(self, submitter: Submitter) -> bool:
-        """Whether a line of the list has both the number that a system gave, and the name."""
+        """True if a line of the list has both the platform's number and the name."""
         if submitter.canvas:
             name = self._by_name(submitter)
         else:
@@ -73,12 +74,12 @@ class Matcher:
         return not self._numbered(submitter).isdisjoint(name)
 
     def is_another(self, submitter: Submitter) -> bool:
-        """Whether the list has the number that a system gave, but under other names."""
+        """True if the list has the platform's number, but under other names."""
         number, squeezed = self._numbered(submitter), word_key(submitter.name)
         return bool(number) and not any(self._may_be(student, squeezed) for student in number)
 
     def _numbered(self, submitter: Submitter) -> set[str]:
-        """Who has the number that Canvas or Moodle gave."""
+        """The students who have the number that Canvas or Moodle gave."""
         canvas = self._find("id", submitter.canvas)
         return canvas or self._find("participant", submitter.participant)
 
@@ -88,8 +89,8 @@ class Matcher:
         found = self._find("id", submitter.canvas)
         if self._kind == "canvas" or not submitter.name:
             return found
-        # Another system's number may happen to be the same: then the name is another line's, or has
-        # nothing of this one's. Beyond that it says little: a file's name squeezes it together.
+        # Another system's number may be the same by chance. Then the name belongs to another line,
+        # or has nothing in common with this one. It tells no more, as files squeeze it together.
         squeezed = word_key(submitter.name)
         named = self._find("word", squeezed)
         return found & named if named else {one for one in found if self._may_be(one, squeezed)}
@@ -107,7 +108,7 @@ class Matcher:
         return set()
 
     def _first(self, keys: Iterable[str], *, union: bool = False) -> set[str]:
-        """What the first role that knows one of the keys says; with `union`, all of them."""
+        """The students of the first role that knows one of the keys; with `union`, of all roles."""
         found: set[str] = set()
         for role in _KEY_ROLES:
             for key in keys:
@@ -127,7 +128,7 @@ def _one(found: set[str], *, by_name: bool = False, by_word: bool = False) -> Ma
 
 
 def _endings(keys: Iterable[str]) -> Iterator[str]:
-    """What stands behind each hyphen or underscore, the longest first; not single letters."""
+    """The parts after each hyphen or underscore, the longest first, without single letters."""
     for key in keys:
         yield from (key[sign.end() :] for sign in re.finditer("[-_]", key[:-2]))
 
@@ -147,17 +148,17 @@ def _keys(known: Mapping[str, str], student: str) -> Iterator[tuple[str, str]]:
 
 
 def word_key(name: str) -> str:
-    """A name as Canvas writes it in file names, last name first."""
+    """A name as Canvas writes it in file names, with the last name first."""
     return re.sub(r"[\W_]", "", fold(name))
 
 
 def fold(text: str) -> str:
-    """Upper and lower case, and the two ways to write "é", made the same; accents stay."""
+    """Make upper and lower case, and the two encodings of "é", the same. Accents are kept."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold()).strip()
 
 
 def name_key(name: str) -> str:
-    """The name without what differs between systems: "Last, First" is turned round."""
+    """The name without the differences between systems: "Last, First" is turned round."""
     last, comma, first = name.partition(",")
     return " ".join(fold(f"{first} {last}" if comma else name).replace("_", " ").split())
 
@@ -168,11 +169,12 @@ def words_key(name: str) -> str:
 
 
 def choose_readings(seen: Sightings, matcher: Matcher) -> Sightings:
-    """The folder with one reading for each file.
+    """Choose one reading for each file of the folder.
 
-    A student may choose a name with which their files' names begin like another student's. So the
-    longest name counts that stands in the class list together with its number. If there is none,
-    the shortest name counts, unless that user has other files: then this one gets a row of its own.
+    A student may choose a name with which the names of their files begin like another student's.
+    Therefore the longest name counts that the class list has together with its number. If there is
+    none, the shortest name counts, unless that user has other files. In that case, the file gets a
+    row of its own.
     """
     files = [_in_list(file, matcher) for file in seen.files]
     others = [_in_list(file, matcher) for file in seen.others]
@@ -199,11 +201,11 @@ def choose_readings(seen: Sightings, matcher: Matcher) -> Sightings:
 
 
 def _in_list(file: Sighting, matcher: Matcher) -> Sighting:
-    """The file without the readings that the class list rules out.
+    """Remove the readings of a file that the class list rules out.
 
-    A user whom the list has under another name did not hand it in. The longest name counts that
-    the list has together with its number. A user who is missing from the list may have handed it
-    in, so a shorter reading does not win against theirs.
+    A user whom the list has under another name did not hand in the file. The longest name counts
+    that the list has together with its number. But a user who is missing from the list may have
+    handed it in, so a shorter reading does not win against theirs.
     """
     if not file.instead:
         return file
@@ -215,7 +217,7 @@ def _in_list(file: Sighting, matcher: Matcher) -> Sighting:
 
 
 def _further_users(file: Sighting) -> tuple[Submitter, ...]:
-    """Those who handed it in by its other readings, and have another number."""
+    """The submitters by the other readings of a file who have another number."""
     users = (who for reading in file.instead for who in reading.submitters)
     return tuple(who for who in users if who.id != file.submitters[0].id)
 
@@ -223,7 +225,7 @@ def _further_users(file: Sighting) -> tuple[Submitter, ...]:
 def identify(
     submitters: Sequence[Submitter], classes: ClassList, matcher: Matcher
 ) -> tuple[list[Student], dict[Submitter, str], list[Notice]]:
-    """The students, what each submitter is called among them, and what was not clear."""
+    """The students, the id of each submitter among them, and notices about what was unclear."""
     students = {student.id: student for student in classes.students}
     matches = _match(submitters, matcher)
     called: dict[Submitter, str] = {}

@@ -1,4 +1,4 @@
-"""Folders without a platform's names: each student's file or folder, nbgrader's, GitHub's."""
+"""Layouts without a platform's names: a file or folder for each student, nbgrader, GitHub."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ GITHUB = "GitHub Classroom"
 NBGRADER = "nbgrader"
 
 _COUNTER = re.compile(r"(?:\s*\((\d{1,3})\)|-(\d{1,2})|-Copy\d*)(?=[\s_.-]|\Z)", re.IGNORECASE)
-"""What a browser, Canvas, or JupyterLab appends to a name that is taken."""
+"""What a browser, Canvas or JupyterLab appends to a name that is already taken."""
 _BETWEEN = " \t_-.+,"
 
 SUBMITTED = "submitted"
 _SIBLINGS = {"autograded", "feedback", "gradebook.db", "nbgrader_config.py", "release", "source"}
-"""What nbgrader's course has beside what was handed in."""
+"""The other folders of nbgrader's course, beside the submissions."""
 
 
 @cache
 def _notebook_name(notebooks: tuple[str, ...]) -> re.Pattern[str]:
-    # Systems and people write spaces or hyphens for the underscores, and leave the number out.
+    # Systems and people write spaces or hyphens instead of underscores, and omit the number.
     names = []
     for notebook in notebooks:
         number, *words = re.split("[_-]", notebook)
@@ -57,23 +57,23 @@ def sighted(
     notices: Iterable[Notice] = (),
     used: Collection[Parts] = (),
 ) -> Sightings:
-    """The folder by what `sighting` makes of each path; other notebooks are read by file names."""
+    """Read each path of the folder by `sighting`; other notebooks are read by their file names."""
     files = [sighting(parts) or file_sighting(parts, tree) for parts in tree.candidates]
     others = [seen for p in tree.others if p not in used and (seen := sighting(p))]
     return Sightings(layout, files, [*people], [*notices], frozenset(used), others)
 
 
 def stamps_in(tree: Tree) -> dict[Parts, str]:
-    """What the files called timestamp.txt say, by their paths."""
+    """The contents of the files called timestamp.txt, by path."""
     stamps = (parts for parts in tree.others if parts[-1] == TIMESTAMP)
     return {parts: read_stamp(tree.root.joinpath(*parts)) for parts in stamps}
 
 
 def read_file_names(tree: Tree, begins: str = "") -> Sightings:
-    """The student of a file is its folder at the top, else what its own name says.
+    """Take the folder at the top as the student of a file, or else the beginning of its own name.
 
-    Where the folders at the top are assignments, it is the folder in them. `begins` is
-    what stands before the student in the names of all folders.
+    If the folders at the top are assignments, the student is the folder inside. `begins` is the
+    common beginning of all folders' names, before the student.
     """
     above = None if begins else _assignments_above(tree)
     depth = 1 if above else 0
@@ -103,11 +103,11 @@ def read_file_names(tree: Tree, begins: str = "") -> Sightings:
 
 
 def _assignments_above(tree: Tree) -> Notice | None:
-    """What is said if the folders at the top are assignments, in which the students' folders lie.
+    """The notice if the folders at the top are assignments that contain the students' folders.
 
-    That is so if most files lie two folders deep, under names that recur in several folders at the
-    top. `ada/hw1/` and `ada/hw2/` look the same. But the files of an assignment are most often of
-    one notebook; where that does not tell, there are fewer assignments than students.
+    This is the case if most files are two folders deep, under names that recur in several folders
+    at the top. `ada/hw1/` and `ada/hw2/` look the same, but the files of an assignment usually
+    belong to one notebook. If this does not decide, there are fewer assignments than students.
     """
     deep = [parts for parts in tree.candidates if len(parts) > 2]
     tops, inside = defaultdict[str, Counter[str]](Counter), defaultdict[str, Counter[str]](Counter)
@@ -130,7 +130,7 @@ def _assignments_above(tree: Tree) -> Notice | None:
 
 
 def file_sighting(parts: Parts, tree: Tree, begins: str = "") -> Sighting:
-    """What the file's path tells where no platform's names do."""
+    """Read a file's path, if no platform's name helps."""
     first, attempt = parts[0], attempt_of(parts[-1])
     if len(parts) > 1 and not first.lower().endswith(".zip"):
         return Sighting(parts, (owner_of(first.removeprefix(begins)),), attempt=attempt)
@@ -143,7 +143,7 @@ def file_sighting(parts: Parts, tree: Tree, begins: str = "") -> Sighting:
 
 
 def split_name(text: str, notebooks: tuple[str, ...]) -> tuple[str, int]:
-    """Who handed in a file, and which attempt it is, by the file's stem.
+    """Find the student and the number of the attempt in a file's stem.
 
     >>> split_name("ada_01_rms_norm (2)", ("01_rms_norm",))
     ('ada', 2)
@@ -168,17 +168,17 @@ def split_name(text: str, notebooks: tuple[str, ...]) -> tuple[str, int]:
 
 
 def _assignment(tree: Tree) -> str:
-    """What the names of all clones begin with, up to a hyphen."""
+    """The common beginning of all clones' names, up to a hyphen."""
     return common_beginning((parts[0] for parts in tree.folders if len(parts) == 1), "-")
 
 
 def github_tops(tree: Tree) -> set[str]:
-    """The clones at the top, if their names begin alike."""
+    """The clones at the top, if their names have a common beginning."""
     return {parts[0] for parts in tree.clones if len(parts) == 1} if _assignment(tree) else set()
 
 
 def read_github(tree: Tree) -> Sightings:
-    """The folders, by what stands in their names behind the assignment."""
+    """Read the folders by the part of their names after the assignment."""
     return replace(read_file_names(tree, _assignment(tree)), layout=GITHUB)
 
 
@@ -186,12 +186,12 @@ def read_github(tree: Tree) -> Sightings:
 
 
 def nbgrader_tops(tree: Tree) -> set[str]:
-    """All entries at the top if this is nbgrader's course, or its folder of submissions."""
+    """All entries at the top, if this is nbgrader's course or its folder of submissions."""
     return set() if _base_of(tree) is None else tree.tops
 
 
 def _base_of(tree: Tree) -> Parts | None:
-    """Where the students' folders lie, or None where this is not nbgrader's course."""
+    """The folder with the students' folders, or None if this is not nbgrader's course."""
     tops = tree.tops | {parts[0] for parts in tree.others}
     stamps = [parts for parts in tree.others if parts[-1] == TIMESTAMP]
     timed = any(parts[0] == SUBMITTED and len(parts) == 4 for parts in stamps)
@@ -208,7 +208,7 @@ def _base_of(tree: Tree) -> Parts | None:
 
 
 def read_nbgrader(tree: Tree) -> Sightings:
-    """The students' folders, and the times that nbgrader wrote beside the notebooks."""
+    """Read the students' folders, and the times that nbgrader wrote beside the notebooks."""
     base = _base_of(tree) or ()
     depth = len(base)
     stamps = stamps_in(tree)

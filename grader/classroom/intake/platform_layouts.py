@@ -1,4 +1,4 @@
-"""The downloads of platforms whose names tell everything: a row of a table for each of them."""
+"""Platforms whose file names tell everything, with a row of a table for each."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _FILE = r"_(?P<attachment>[1-9]\d*)_(?P<file>.+)"
 _UPLOAD = re.compile(f"{_NAME}{_USER}{_FILE}", re.IGNORECASE | re.DOTALL)
 _BEHIND_NAME = re.compile(f"{_USER}{_FILE}", re.IGNORECASE | re.DOTALL)
 _ENTRY = re.compile(rf"{_NAME}{_USER}_(?:text|link)\.html", re.IGNORECASE)
-"""A text typed in, or an address, instead of a file."""
+"""A typed text or an address, instead of a file."""
 _SENT_AGAIN = re.compile(r"-(\d{1,3})\Z")
 
 
 def canvas_tops(tree: Tree) -> set[str]:
-    """The entries at the top that are Canvas's, or hold a download of it."""
+    """The entries at the top that are Canvas's, or contain a download from it."""
     uploads = {parts: found[1] for parts in tree.candidates if (found := upload_in(parts))}
     names = defaultdict(set)
     for upload in uploads.values():
@@ -54,7 +54,7 @@ def canvas_tops(tree: Tree) -> set[str]:
 
 
 def read_canvas(tree: Tree) -> Sightings:
-    """The folder as Canvas's names tell; what is not named so is read by file names."""
+    """Read the folder by Canvas's names; other files are read by their own names."""
     uploads = {}
     for parts in (*tree.candidates, *tree.others):
         if upload := upload_in(parts):
@@ -82,7 +82,7 @@ def read_canvas(tree: Tree) -> Sightings:
 
 
 def _later_in(first: re.Match[str]) -> Iterator[re.Match[str]]:
-    """The readings of a name in which the user's number comes later: a name may hold numbers."""
+    """The readings in which the user's number comes later, since a name may contain numbers."""
     text, end = first.string, first.end("user")
     for sign in re.finditer("_", text):
         upload = _BEHIND_NAME.fullmatch(text, sign.end())
@@ -100,8 +100,8 @@ def _canvas_sighting(parts: Parts, found: re.Match[str], name: str | None) -> Si
 
 
 def upload_in(parts: Parts) -> tuple[int, re.Match[str]] | None:
-    """Canvas's own name in a path: how many folders deep it stands, and its parts."""
-    # The outermost name counts, and in it the first numbers: what follows is the student's text.
+    """Find Canvas's own name in a path: its depth in folders, and its parts."""
+    # The outermost name and its first numbers count, because the student writes what follows.
     return _outermost(_UPLOAD, parts)
 
 
@@ -126,14 +126,14 @@ _BEFORE_SIGN = re.compile(r"(?P<name>.+?)(?:_(?P<number>\d+))?", re.DOTALL)
 
 
 def prefix_in(parts: Parts) -> tuple[int, re.Match[str]] | None:
-    """Moodle's own name in a path: how many folders deep it stands, and its parts."""
-    # The outermost one counts: what lies inside, a student may have named.
+    """Find Moodle's own name in a path: its depth in folders, and its parts."""
+    # The outermost one counts, because a student may have named what is inside.
     return _outermost(_PREFIX, parts)
 
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
-    """Whom a name on the way to a file speaks of; `download` is the folder it was found in."""
+    """The owner whom a name on a path mentions; `download` is the folder that contains it."""
 
     download: Parts
     name: str
@@ -141,20 +141,20 @@ class _Owner:
 
 
 def moodle_tops(tree: Tree) -> set[str]:
-    """The entries at the top that are Moodle's, or hold a download of it."""
+    """The entries at the top that are Moodle's, or contain a download from it."""
     return {parts[0] for parts in _prefixes(tree)}
 
 
 def is_one_download(tree: Tree) -> bool:
-    """True if all that Moodle's prefixes stand before is of one assignment."""
+    """True if all files with Moodle's prefixes belong to one assignment."""
     return len({prefix.download for prefix in _prefixes(tree).values()}) == 1
 
 
 def read_moodle(tree: Tree) -> Sightings:
-    """The folder as Moodle's prefixes tell; what has none is read by file names.
+    """Read the folder by Moodle's prefixes; files without one are read by their own names.
 
-    In one download the number tells people apart. In several a student has several, so that the
-    name has to do it, unless two in one download share theirs.
+    In a single download, the number tells people apart. In several downloads, a student has several
+    numbers, so the name decides, unless two students of one download share theirs.
     """
     prefixes = _prefixes(tree)
     found = dict.fromkeys(prefixes.values())
@@ -201,7 +201,7 @@ def _prefixes(tree: Tree) -> dict[Parts, _Owner]:
 
 
 def _later_prefixes(parts: Parts) -> Iterator[_Owner]:
-    """The readings in which the sign comes later: a name may hold it, and so may a file's."""
+    """The readings in which the separator comes later, since names may contain it."""
     if prefix := prefix_in(parts):
         depth, first = prefix
         for sign in _SIGN.finditer(first.string, first.end("plugin")):
@@ -217,7 +217,7 @@ def _shared_names(owners: Collection[_Owner]) -> set[str]:
 
 
 def _blind(prefixes: Collection[_Owner]) -> set[str]:
-    """The words that stand for all the names of a download."""
+    """The words that replace all names in a download."""
     names = defaultdict(list)
     for prefix in prefixes:
         names[prefix.download].append(prefix.name)
@@ -227,12 +227,12 @@ def _blind(prefixes: Collection[_Owner]) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """How a platform names what it lets an instructor download.
+    """How a platform names the files that an instructor downloads.
 
-    `pattern` is that of a path, with forward slashes. Its group `id` is what students are called
-    by, `number` tells two of them apart who are called the same, `name` and `login` may be in a
-    class list, and `time`, in the form that `read` takes, is when they handed in. If all ids begin
-    alike, up to the sign `cut`, that is the title of the assignment.
+    `pattern` matches a path with forward slashes. Its group `id` is the id of the student, and
+    `number` tells two students with the same id apart. `name` and `login` may be in a class list.
+    `time` is the time of submission, in the form that `read` takes. If all ids have a common
+    beginning up to the sign `cut`, it is the title of the assignment.
     """
 
     title: str
@@ -241,9 +241,9 @@ class Platform:
     cut: str = ""
 
 
-# The names come first in each pattern, and what students write (their files) last, so that no
-# student can choose where it is cut. A login may have underscores, so ILIAS's is told by the number
-# behind it and Blackboard's by what all names of a download begin with.
+# Each pattern begins with the names and ends with the files, which students name, so that a student
+# cannot choose where it is cut. A login may contain underscores. Therefore ILIAS's login is found
+# by the number after it, and Blackboard's by the common beginning of all names in a download.
 
 PLATFORMS = (
     Platform(
@@ -283,13 +283,13 @@ PLATFORMS = (
 
 
 def tops_of(platform: Platform, tree: Tree) -> set[str]:
-    """The entries at the top that follow the platform's pattern, or hold what does."""
+    """The entries at the top that follow the platform's pattern, or contain one that does."""
     pattern = platform.pattern
     return {parts[0] for parts in tree.candidates if pattern.fullmatch("/".join(parts))}
 
 
 def read_platform(platform: Platform, tree: Tree) -> Sightings:
-    """The folder as the platform's pattern tells; the rest is read by file names."""
+    """Read the folder by the platform's pattern; other files are read by their own names."""
     found = {
         parts: match
         for parts in (*tree.candidates, *tree.others)

@@ -1,4 +1,4 @@
-"""A class list read from the file that a system exported."""
+"""Read a class list from the file that a platform exported."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from grader.submission.notebook_file import shown
 Row = tuple[str, ...]
 
 ID_ORDER = ("id", "login", "sis", "participant", "email", "name")
-"""The first of these that a row has is what its student is called."""
+"""The first of these roles that a row has gives the student's id."""
 
 _TEST_STUDENT = frozenset({"student, test", "test student"})
-"""Canvas's own account for "Student View", which every course's gradebook lists."""
+"""Canvas's own account for "Student View", which is in every course's gradebook."""
 
 _TOP = 20
-"""So many rows at the top may be a title above the header."""
+"""The most rows that a title above the header may have."""
 
 _ENOUGH = 3
-"""From so many rows on, what all of them have and the first has not tells that it is a header."""
+"""The least number of rows whose common features, if the first row lacks them, make it a header."""
 
 _SHOWN = 8
 
 _NUMBER = re.compile(r"\d+\.0|\d([.,]\d+)?E\+\d+", re.IGNORECASE)
-"""What a spreadsheet writes for an id that it has taken for a number."""
+"""What a spreadsheet writes for an id that it took for a number."""
 
 
 def _plain(text: str) -> str:
@@ -50,7 +50,7 @@ ROLES = tuple(_WORDS)
 """What a column may be."""
 
 _GITHUB = "githubusername"
-"""In GitHub Classroom's list it stands beside "identifier", which is the student's id there."""
+"""In GitHub Classroom's list, this column is beside "identifier", which is the student's id."""
 
 _KINDS = {
     "canvas": ({"sisloginid"}, {"student", "id", "section"}),
@@ -58,16 +58,16 @@ _KINDS = {
     "gradescope": ({"sid"},),
     "moodle": ({"role participant"}, {"role first", "role last"}),
 }
-"""The system that writes a list, by cells of its header, or by the roles of its columns."""
+"""The platform that writes a list, by cells of its header or the roles of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassList:
-    """The roster, and under which names its students may be looked up.
+    """The roster, and the names under which its students can be looked up.
 
-    `known` has for each student, by id and in the roster's order, the values of the roles of
-    `ID_ORDER`. `tester` is the id of Canvas's Test Student, who is looked up like the others, but
-    is not a student. `columns` says how the columns were read.
+    `known` holds the values of the roles in `ID_ORDER` for each student, by id and in the roster's
+    order. `tester` is the id of Canvas's Test Student, who is looked up like the others but is not
+    a student. `columns` says how the columns were read.
     """
 
     roster: Roster
@@ -86,18 +86,19 @@ class ClassList:
 
 
 NO_LIST = ClassList(Roster("", (), (), (), CsvForm()), {})
-"""That of a class of which there is no list."""
+"""The list of a class that has none."""
 
 
 def read_roster(path: Path, wanted: Mapping[str, str] = MappingProxyType({})) -> ClassList:
-    """Read a list of Canvas, Moodle, nbgrader, Gradescope, or one id a line.
+    """Read a list of Canvas, Moodle, nbgrader or Gradescope, or one with an id on each line.
 
     Args:
         path: the list.
         wanted: for roles such as "id" or "name", the name or the number of their column.
 
     Raises:
-        UnreadableClass: if it is no such list, or names nobody; the message is a sentence.
+        UnreadableClass: the file is not such a list, or names no student; the message is a
+            sentence.
     """
     table, where, notices = read_csv_file(path, "class list"), shown(path), list[Notice]()
     if table.form.encoding in {"cp1252", "latin-1"}:
@@ -176,7 +177,7 @@ def _names(said: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _roles_in(row: Row) -> dict[str, int]:
-    """Which column has which role, if the row is a header; else nothing."""
+    """The column of each role, if the row is a header; otherwise nothing."""
     if any("@" in cell for cell in row):
         return {}
     places: dict[str, int] = {}
@@ -247,11 +248,11 @@ def _unclear(top: Row, where: str) -> str:
 
 
 def _is_a_student(rows: Sequence[Row]) -> bool:
-    """Whether the first row is a student like the others, and no header in unknown words.
+    """True if the first row is a student like the others, and not a header in unknown words.
 
-    An address is in no header. Where all rows below have a digit, or are numbers, in a column in
-    which the first is otherwise, that is a header. Of several columns the first has to look like
-    an id with a number in it: "user,who" and "ada,Ada" look the same.
+    A header contains no address. If all rows below have a digit, or are numbers, in a column in
+    which the first row has none, the first row is a header. If there are several columns, the first
+    cell has to look like an id with a number, because "user,who" and "ada,Ada" look the same.
     """
     first, *below = rows
     if any("@" in cell for cell in first):
@@ -274,7 +275,7 @@ def _has_address(cell: str) -> bool:
 
 
 def _places_without_header(rows: Sequence[Row]) -> dict[str, int]:
-    """The columns of a list that says nothing of them: an id, then perhaps a name, an address."""
+    """The columns of a list without a header: an id, and perhaps a name and an address."""
     addresses = Counter(n for row in rows for n, cell in enumerate(row) if _has_address(cell))
     places = {"id": 0}
     if addresses:

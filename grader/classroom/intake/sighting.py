@@ -1,4 +1,4 @@
-"""What names tell of each file: who handed it in, when, and which attempt it is."""
+"""What a file's name tells: who handed it in, when, and which attempt it is."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from grader.classroom.intake.walk import Parts, stem
 from grader.classroom.notices import Notice
 
 _DOWNLOADED_AGAIN = re.compile(r" ?\((\d{1,3})\)\Z")
-"""What a browser appends to the name of a file that is there already."""
+"""What a browser appends to the name of a file if it already exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submitter:
     """Somebody who handed something in, as far as the names tell.
 
-    `id` is how they are called where no roster knows better; `keys` are what may stand in a
-    roster's columns of ids; `words` may hold one of those among others. `canvas` is Canvas's own
-    number, whose `name` is in one word, `participant` Moodle's, which is another one in each
-    assignment. `folder` says that all this is the name of their folder, of which only a part may be
-    in a roster.
+    `id` is used if no roster knows better. `keys` may occur in a roster's columns of ids, and one
+    of `words` may be such a key. `canvas` is Canvas's own number, whose `name` is one word, and
+    `participant` is Moodle's, which differs between assignments. `folder` is true if all this comes
+    from the name of their folder, of which a roster may have only a part.
     """
 
     id: str
@@ -39,9 +38,10 @@ class Submitter:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One file, and the one or several who handed it in.
+    """One file, and the student or students who handed it in.
 
-    Where its name can be read in several ways, `instead` are the others, the longest name last.
+    If its name can be read in several ways, `instead` holds the other readings, with the longest
+    name last.
     """
 
     parts: Parts
@@ -56,9 +56,10 @@ class Sighting:
 class Sightings:
     """A folder as one layout reads it.
 
-    `people` are seen by other things than `files`; they may be submitters of files as well.
-    `used` are other files that told something, `others` those that somebody handed in. `sure` is
-    False if those may be anything's, such as data/, unless a class list says whose they are.
+    `people` were found by something other than `files`, but may be submitters of files as well.
+    `used` are other files that told something, and `others` are other files that somebody handed
+    in. `sure` is False if those may belong to no student, as data/ may, unless a class list says
+    whose they are.
     """
 
     layout: str
@@ -73,15 +74,15 @@ class Sightings:
 def spelled(name: str) -> str:
     r"""A file's or folder's name as the name of a person.
 
-    Composed, since a Mac takes "é" apart and other systems do not; bytes that are not UTF-8 are
-    spelled out.
+    It is composed, because a Mac splits "é" into two characters and other systems do not. Bytes
+    that are not UTF-8 are spelled out.
     """
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
     return unicodedata.normalize("NFC", text).strip() or text
 
 
 def attempt_of(name: str) -> int:
-    """The number that a browser put behind a file's name; 0 where there is none."""
+    """The number that a browser appended to a file's name, or 0 if there is none."""
     marked = _DOWNLOADED_AGAIN.search(stem(name))
     return int(marked[1]) if marked else 0
 
@@ -92,13 +93,13 @@ def words_in(name: str) -> tuple[str, ...]:
 
 
 def owner_of(folder: str) -> Submitter:
-    """The student whom a folder of this name belongs to."""
+    """The student to whom a folder with this name belongs."""
     name = spelled(folder)
     return Submitter(name, keys=(name,), words=words_in(name), folder=True)
 
 
 def common_beginning(names: Iterable[str], sign: str) -> str:
-    """What all the names begin with, up to the last of the signs in it; "" for no sign.
+    """The common beginning of all names, up to the last `sign` in it; "" if it has none.
 
     >>> common_beginning(["backprop-ada", "backprop-alan"], "-")
     'backprop-'

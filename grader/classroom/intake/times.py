@@ -1,4 +1,4 @@
-"""When something was handed in, as platforms write it."""
+"""Times of submission, in the forms that platforms write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 TIMESTAMP = "timestamp.txt"
-"""What nbgrader and Sakai write beside what was handed in; it says when."""
+"""The file that nbgrader and Sakai write beside a submission, with its time."""
 
 _ZONE = re.compile(r"(?P<time>.*\d)\s*(?P<zone>[A-Za-z]+|[+-]\d\d:?\d\d)\Z")
 _UTC = {"UTC", "GMT", "Z"}
@@ -19,13 +19,13 @@ _TIMESTAMP_BYTES = 200
 
 _DAYS = tuple(day_name)
 _FORMS = ("%d %b %Y %I:%M %p", "%b %d %Y %I:%M %p", "%d %b %Y %H:%M", "%b %d %Y %H:%M")
-"""Without the day of the week. Of more than five strptime would make the expressions anew."""
+"""The forms without the day of the week. For more than five, strptime would compile them anew."""
 
 
 def as_instant(text: str) -> datetime | None:
-    """The time that is written there; without a zone, or with one by its letters, it is in UTC.
+    """Read a time. If it has no zone, or a zone in letters, it is read as UTC.
 
-    Letters ("CST") name several zones; nbgrader, whose files these are, reads UTC as well.
+    Letters such as "CST" name several zones. These files are nbgrader's, which reads UTC as well.
 
     >>> as_instant("2026-11-21 08:30:00.125 UTC").isoformat()
     '2026-11-21T08:30:00.125000+00:00'
@@ -44,15 +44,15 @@ def as_instant(text: str) -> datetime | None:
 
 
 def names_its_zone(text: str) -> bool:
-    """True if the zone is written there so that only one can be meant."""
+    """True if the text names a zone without ambiguity."""
     marked = _ZONE.fullmatch(text.strip())
     return marked is not None and (marked["zone"][0] in "+-" or marked["zone"].upper() in _UTC)
 
 
 def time_in_words(text: str) -> datetime | None:
-    """The time in Moodle's or Brightspace's English, without a zone; None if it is not certain.
+    """Read a time in Moodle's or Brightspace's English, without a zone; None if it is unclear.
 
-    Days in numbers are not English of theirs: 11/10 may be either of two.
+    They do not write days in numbers, and 11/10 could be either of two days.
 
     >>> time_in_words("Friday, 20 November 2026, 6:00 PM").isoformat()
     '2026-11-20T18:00:00'
@@ -78,7 +78,7 @@ def time_in_words(text: str) -> datetime | None:
 
 
 def digits_as_time(text: str) -> datetime | None:
-    """The time that Blackboard or Sakai writes by digits from the year on, without a zone.
+    """Read a time that Blackboard or Sakai writes in digits, year first and without a zone.
 
     >>> digits_as_time("2026-11-20-18-05-00"), digits_as_time("20261120180500123")
     (datetime.datetime(2026, 11, 20, 18, 5), datetime.datetime(2026, 11, 20, 18, 5))

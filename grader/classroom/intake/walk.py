@@ -1,4 +1,4 @@
-"""The files below a folder, found without following a link; zip files count as folders."""
+"""Find the files below a folder without following links; zip files count as folders."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from grader.submission.notebook_file import UnreadableNotebook, explained, read_
 IGNORED_FOLDERS = frozenset(
     {".git", ".ipynb_checkpoints", ".svn", ".venv", "__MACOSX", "__pycache__", "node_modules"}
 )
-"""What editors and systems write; counted whole, never looked into."""
+"""Folders that editors and systems write. They are counted, but never opened."""
 IGNORED_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 SOLUTIONS = "solutions"
-"""The folder in which a course's repository has the solutions of the notebooks beside it."""
+"""The folder of a course's repository with the solutions of the notebooks beside it."""
 _OFFICE_LOCK, _APPLE_DOUBLE = "~$", "._"
 
 _NOTEBOOK = re.compile(r"\.ipynb(\.(txt|json))?\Z", re.IGNORECASE)
@@ -30,19 +30,19 @@ _ARCHIVE = re.compile(
 
 
 Parts = tuple[str, ...]
-"""A path below a folder, by the names that lead to it."""
+"""A path below a folder, as the names that lead to it."""
 
 
 @dataclass(slots=True)
 class Tree:
-    """What lies below a folder.
+    """The files and folders below a folder.
 
-    `candidates` may be submissions, also a folder at the top that is a link; `others` are all
-    other files; `folders` every folder at the top or one below, even an empty one. `ignored`
-    counts by name what nobody handed in on purpose. `links` are links to folders further down,
-    `closed` folders that cannot be listed; `solutions` are the course's own, in a student's clone.
-    `unopened` says of archives among the candidates why no notebook comes out of them, `clones`
-    are the folders in which Git keeps its own.
+    `candidates` may be submissions, including a folder at the top that is a link, and `others` are
+    all other files. `folders` are all folders at the top or one level below, even empty ones.
+    `ignored` counts, by name, what was not handed in on purpose. `links` are links to folders
+    further down, and `closed` are folders that cannot be listed. `solutions` are the course's own
+    solutions in a student's clone. `unopened` says why archives among the candidates give no
+    notebook, and `clones` are the folders of Git.
     """
 
     root: Path
@@ -65,24 +65,24 @@ class Tree:
 
 
 def is_candidate(name: str) -> bool:
-    """Whether a file of this name may be a submission: a notebook, or an archive of some."""
+    """True if a file with this name may be a submission: a notebook, or an archive of notebooks."""
     return stem(name) != name
 
 
 def stem(name: str) -> str:
-    """The name without the endings that make it a candidate."""
+    """The name without the endings of a candidate."""
     for ending in (_ARCHIVE, _NOTEBOOK):  # in this order: .ipynb.zip
         name = ending.sub("", name)
     return name
 
 
 def walk(root: Path, notebooks: tuple[str, ...] = ()) -> Tree:
-    """Everything below `root`, in the order of its names.
+    """List everything below `root`, in the order of the names.
 
-    `notebooks` are the names of the course's own.
+    `notebooks` are the names of the course's notebooks.
 
     Raises:
-        OSError: if `root` itself cannot be listed.
+        OSError: `root` itself cannot be listed.
     """
     tree = Tree(root, notebooks=notebooks)
     folders: list[Parts] = [()]
@@ -110,7 +110,7 @@ def walk(root: Path, notebooks: tuple[str, ...] = ()) -> Tree:
 
 
 def _is_solution(parts: Parts, beside: Collection[Parts]) -> bool:
-    """Whether a file lies in a folder `solutions` that has notebooks beside it."""
+    """True if a file is in a folder `solutions` that has notebooks beside it."""
     above = (parts[:depth] for depth in range(1, len(parts) - 1) if parts[depth] == SOLUTIONS)
     return any(folder in beside for folder in above)
 
@@ -140,7 +140,7 @@ def _ignored(name: str) -> str:
 
 
 def _opened(parts: Parts, tree: Tree) -> list[Parts]:
-    """The notebooks in a zip file, as if it were a folder; none where it cannot be opened."""
+    """The notebooks in a zip file, as if it were a folder; none if it cannot be opened."""
     if not parts[-1].lower().endswith(".zip"):
         return []
     path, name = tree.root.joinpath(*parts), Path(as_text(parts))

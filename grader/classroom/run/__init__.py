@@ -1,1 +1,1 @@
-"""A class graded in one run."""
+"""Grades a class in one run."""

@@ -1,4 +1,4 @@
-"""A run: every file handed in gets its line, whatever happens to the processes that grade."""
+"""A run: every submitted file gets its line, whatever happens to the processes that grade."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from grader.classroom.run.settings import Settings
 from grader.printable import printable
 
 GLANCE_SECONDS = 0.25
-"""How often to look after the pool, and to refresh what is shown, when nothing comes back."""
+"""How often, in seconds, to look after the pool and refresh the display if no result arrives."""
 
 MOST_DEATHS = 2
-"""So often may a process die of a file among others; then the file is graded alone, once."""
+"""How often a process may die of a file beside others, before the file is graded alone, once."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts over the files handed in.
+    """Counts of the submitted files.
 
-    `kept` were graded by an earlier run; `graded` and `unreadable` add up to all that are done,
-    kept ones included. `reason` is the sentence why a file is unreadable, `running` are the files
-    that are graded at this moment.
+    `kept` files were graded by an earlier run. `graded` and `unreadable` add up to all files that
+    are done, including those kept. `reason` is a sentence that says why a file is unreadable, and
+    `running` are the files that are being graded at this moment.
     """
 
     total: int
@@ -42,17 +42,17 @@ class Tally:
 
     @property
     def last(self) -> tuple[str, ...]:
-        """The files at work, once no other waits: how long they take, no rate tells."""
+        """The running files once no other waits, when a rate says nothing about the time left."""
         return self.running if self.done + len(self.running) >= self.total else ()
 
     @property
     def done(self) -> int:
-        """Files that have their line."""
+        """The number of files that have their line."""
         return self.graded + self.unreadable
 
     @property
     def fresh(self) -> int:
-        """Files that this run has done itself."""
+        """The number of files that this run has done itself."""
         return self.done - self.kept
 
     def count(self, error: str | None, kept: bool = False) -> None:
@@ -64,17 +64,17 @@ class Tally:
 
 
 class Stop(Exception):
-    """The run was told to end."""
+    """The run was asked to end."""
 
 
 class Run:
     """One run over a class.
 
     Args:
-        folder: what was handed in.
-        settings: with what it is graded.
-        results: where the lines go; what they hold already is not graded again.
-        grade: `grade_task`, or what a test has in its place.
+        folder: the submissions.
+        settings: the settings for grading.
+        results: where the lines go. Files that have a line are not graded again.
+        grade: `grade_task`, or a test's replacement for it.
     """
 
     def __init__(
@@ -92,16 +92,16 @@ class Run:
         self._one_by_one = False
 
     def stop(self) -> None:
-        """End the run before its next line; a signal handler may call this."""
+        """End the run before its next line. A signal handler may call this."""
         self._stopped = True
         self._events.put(None)
 
     def grade_all(self, make_pool: Callable[[], Pool], show: Callable[[Tally], None]) -> None:
-        """Grade what is not graded yet.
+        """Grade the files that are not graded yet.
 
         Args:
-            make_pool: called once, and only where there is something to grade.
-            show: called again and again with how far the run is.
+            make_pool: called once, and only if there is something to grade.
+            show: called repeatedly with the progress of the run.
 
         Raises:
             Stop: after `stop`.
@@ -124,7 +124,7 @@ class Run:
         show(self.tally)
 
     def _ungraded(self, show: Callable[[Tally], None]) -> Iterator[HandedIn]:
-        """What is to be graded, read when it is asked for."""
+        """The files to grade, each read on demand."""
         for handed_in in self._folder.handed_in:
             self._heed_stop()
             known = self._results.unchanged(handed_in.id, stamp_of(handed_in, self._folder.root))
@@ -192,7 +192,7 @@ class Run:
             self._record(line, file)
 
     def _try_again(self, file: HandedIn, times: int) -> None:
-        """What ends the process that grades it is tried again, then alone, then no more."""
+        """Grade a file again if its process ended: first beside others, then alone, then never."""
         self._deaths[file.id] += times
         if self._deaths[file.id] < MOST_DEATHS:
             self._next.append(file)

@@ -1,4 +1,4 @@
-"""A Dask cluster behind the interface of `concurrent.futures`."""
+"""A Dask cluster with the interface of `concurrent.futures`."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 AT_ONCE = 4
-"""Tasks for each of the cluster's threads: one at work, and others on their way there and back."""
+"""The number of tasks for each of the cluster's threads: one runs, the others are on their way."""
 
 CONNECT_SECONDS = 15.0
 
 LOST_SECONDS = 30.0
-"""How long the scheduler may be out of reach, or silent."""
+"""The seconds for which the scheduler may be unreachable or silent."""
 
 COUNT_SECONDS = 1.0
-"""How often the scheduler is asked for its workers."""
+"""How often, in seconds, to ask the scheduler for its workers."""
 
 LONELY_SECONDS = 60.0
-"""How long a cluster may be without any worker: they may be on their way, or may have gone."""
+"""The seconds for which a cluster may have no worker, because workers may still be on their way."""
 
 
 async def _ask_for_scheduler(address: str) -> None:
-    """Raise what Dask raises where nobody is at this address, or a worker."""
+    """Raise Dask's exception if there is no scheduler at this address."""
     from distributed import Security
     from distributed.core import rpc
 
@@ -46,16 +46,17 @@ async def _ask_for_scheduler(address: str) -> None:
 
 
 class DaskPool(Executor):
-    """The workers of a scheduler, which gives the tasks of a lost one to another.
+    """The workers of a scheduler, which gives the tasks of a lost worker to another.
 
-    Dask's own Executor takes a result for an error if its worker is lost in that moment.
+    It replaces Dask's own Executor, which takes a result for an error if its worker is lost at that
+    moment.
     """
 
     def __init__(self, address: str) -> None:
-        """Connect.
+        """Connect to the scheduler.
 
         Raises:
-            CannotGrade: nobody answers.
+            CannotGrade: the scheduler does not answer.
         """
         from distributed import Client
 
@@ -83,11 +84,11 @@ class DaskPool(Executor):
 
     @property
     def capacity(self) -> int:
-        """So many tasks keep the workers busy that are there now."""
+        """The number of tasks that keep the present workers busy."""
         return max(1, self._threads) * AT_ONCE
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Give a task to the scheduler; whatever goes wrong, the future tells it."""
+        """Give a task to the scheduler. Whatever goes wrong, the future reports it."""
         outer: Future[T] = Future()
         try:
             # pure: Dask would take a second try of the same task for the first, and its failure.
@@ -101,10 +102,10 @@ class DaskPool(Executor):
         return outer
 
     def look_after(self) -> None:
-        """See whether anybody is there.
+        """Check that the scheduler and its workers are there.
 
         Raises:
-            CannotGrade: the scheduler is gone, or all its workers, for too long.
+            CannotGrade: the scheduler or all its workers have been away for too long.
         """
         now = time.monotonic()
         answered = self._answer.done()
@@ -127,7 +128,7 @@ class DaskPool(Executor):
             )
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leave the cluster; what it is still at is thrown away."""
+        """Leave the cluster, and discard the tasks that it has not finished."""
         with suppress(Exception):  # nothing to leave where the scheduler is gone
             self._client.close(timeout=2)
 
@@ -139,7 +140,7 @@ class DaskPool(Executor):
         return sum(worker["nthreads"] for worker in info["workers"].values())
 
     def _pass_on(self, task: Any, outer: Future[T], inner: Future[T]) -> None:
-        """Tell what became of a task; nobody would hear of an error in here, a callback."""
+        """Report the result of a task. An error in this callback would go unnoticed."""
         from distributed import KilledWorker
 
         if not outer.set_running_or_notify_cancel():

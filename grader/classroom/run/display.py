@@ -1,4 +1,4 @@
-"""What an instructor sees while a class is graded."""
+"""The display of progress while a class is graded."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Clock = Callable[[], float]
 
 REFRESH_SECONDS = 0.2
 WINDOW_SECONDS = 30.0
-"""The rate is that of the last half minute: what is left may be slower than what went before."""
+"""The seconds over which the rate is measured, as the rest may be slower than the beginning."""
 
 MOST_NAMED = 3
-"""Files at work that are named."""
+"""The most running files that are named."""
 
 PLAIN_SECONDS = (10.0, 60.0)
-"""How often a line is printed where there is no terminal: in the first minute, and later."""
+"""How often, in seconds, a line is printed without a terminal: in the first minute, and later."""
 
 
 def pace_by(clock: Clock) -> Callable[[Tally], tuple[float, str] | None]:
-    """What tells the pace of a run: files a second, the time left; None while that is not known.
+    """Make a function that tells a run's files per second and the time left, or None if unknown.
 
-    Files graded by an earlier run do not count.
+    Files that were graded by an earlier run do not count.
     """
     from rich.progress import Progress
 
@@ -99,13 +99,13 @@ def _bar(tally: Tally, pace: tuple[float, str] | None) -> RenderableType:
 
 
 def still_running(tally: Tally) -> Iterator[str]:
-    """What is at work, once nothing else is left."""
+    """Name the running files, once no others are left."""
     if tally.last:
         yield f"still running: {listed(map(printable, tally.last), most=MOST_NAMED)}"
 
 
 def lines_to(say: Callable[[str], None], clock: Clock = time.monotonic) -> Show:
-    """A line now and then, for a file or a pipe; none where it would be the same again."""
+    """Print a line now and then to a file or a pipe, unless it would repeat the last one."""
     pace, began = pace_by(clock), clock()
     shown, said = began, tuple[object, ...]()
 

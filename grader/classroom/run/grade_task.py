@@ -1,7 +1,7 @@
-"""What a pool's processes are asked to do."""
+"""The task of a pool's processes."""
 
-# `warm_worker` is imported where it is needed: the process that hands out tasks need not wait for
-# torch.
+# `warm_worker` is imported where it is needed, so that the process that hands out tasks does not
+# wait for torch.
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _here = threading.local()  # `worker`: with Dask, each thread has a worker of it
 
 
 def grade_task(file: HandedIn, settings: Settings) -> Line:
-    """Grade one file, here in this process, with the warm worker of this thread.
+    """Grade one file in this process, with the warm worker of this thread.
 
     Raises:
-        CannotGrade: through no fault of the notebook: this process is not fit to grade any.
+        CannotGrade: this process cannot grade any notebook, so it is not this one's fault.
     """
     return get_ready(settings).grade(file)
 
 
 def local_pool(settings: Settings, width: int) -> LocalPool:
-    """At most `width` processes of this machine that grade with these settings.
+    """Start a pool of at most `width` processes on this machine, which grade with these settings.
 
     Raises:
         CannotGrade: no process can be started here.

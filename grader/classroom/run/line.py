@@ -1,4 +1,4 @@
-"""A line of the results: one file handed in, with the verdicts on it."""
+"""A line of the results: one submitted file, with its verdicts."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from grader.reports.as_json import Gradient, flag_as_json, report_as_json, stric
 from grader.verdict import FORMAT_VERSION, Flag, Outcome, Place, Report
 
 FILE_KEYS = ("id", "student", "file", "sha256", "late", "submitted", "attempt")
-"""The keys a line begins with: they come from the folder, the others from grading."""
+"""The keys at the beginning of a line. They come from the folder, and the others from grading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Who graded a file, how and when: all that may differ between two runs over one class."""
+    """Who graded a file, how and when: everything that may differ between runs over one class."""
 
     seconds: float
     worker: str
@@ -32,9 +32,9 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What became of a file handed in: a report, or in `error` the sentence why there is none.
+    """The result of a submitted file: a report, or in `error` a sentence that says why it has none.
 
-    `flags` are those of the report too.
+    `flags` include those of the report.
     """
 
     file: HandedIn
@@ -45,12 +45,12 @@ class Line:
 
 
 def error_line(file: HandedIn, kind: str, sentence: str, run: Provenance) -> Line:
-    """The line of a file that could not be graded; a human should look at it."""
+    """The line of a file that could not be graded, and at which a human should look."""
     return Line(file, run, (Flag(kind, sentence, None),), error=sentence)
 
 
 def provenance(settings: Settings, seconds: float) -> Provenance:
-    """What a line says of this process, which graded for so many seconds."""
+    """The provenance of a line that this process graded in so many seconds."""
     worker = f"{platform.node()}-{os.getpid()}"
     return Provenance(
         round(seconds, 4), worker, settings.sandbox, settings.seed, installed_versions()
@@ -58,14 +58,14 @@ def provenance(settings: Settings, seconds: float) -> Provenance:
 
 
 def file_text(file: HandedIn) -> str:
-    """The object of what the folder says of a file, as JSON in ASCII."""
+    """What the folder says about a file, as a JSON object in ASCII."""
     return _text(
         strict({key: getattr(file, "path" if key == "file" else key) for key in FILE_KEYS})
     )
 
 
 def grading_text(line: Line) -> str:
-    """The object of what grading says of a file, as JSON in ASCII."""
+    """What grading says about a file, as a JSON object in ASCII."""
     document: dict[str, Any] = {"format": FORMAT_VERSION, "error": strict(line.error)}
     document["flags"] = [flag_as_json(flag) for flag in line.flags]
     if line.report is not None:
@@ -87,7 +87,7 @@ class _FlagText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Head:
-    """What the folder says of a file, and what it was graded with."""
+    """What the folder says about a file, and with what it was graded."""
 
     id: str
     student: str
@@ -110,7 +110,7 @@ class _Whole(_Head):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a table needs of a gradient."""
+    """The fields of a gradient that a table needs."""
 
     name: str
     verdict: Outcome
@@ -119,16 +119,16 @@ class Outline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief(_Head):
-    """A line without what is said of its gradients: a class has 230,000 of them."""
+    """A line without the reasons for its gradients, of which a class may have 230,000."""
 
     gradients: tuple[Outline, ...] = ()
 
 
 def read_line(text: str) -> Line:
-    """Read both objects in one.
+    """Read a line, which joins both objects.
 
     Raises:
-        ValueError: it is not such a line.
+        ValueError: the text is not such a line.
     """
     found: _Whole = _read(text, _Whole)
     file = HandedIn(*(getattr(found, key) for key in FILE_KEYS))
@@ -143,7 +143,7 @@ def read_line(text: str) -> Line:
 
 
 def read_brief(text: str) -> Brief:
-    """Read only what a table needs of a line; for errors see `read_line`."""
+    """Read only the fields of a line that a table needs; for errors see `read_line`."""
     found: Brief = _read(text, Brief)
     return found
 

@@ -1,4 +1,4 @@
-"""Processes of this machine behind the interface of `concurrent.futures`."""
+"""Processes of this machine with the interface of `concurrent.futures`."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 JUDGE_SECONDS, JUDGE_BYTES = 60, 2 * 2**30
-"""Processor time for a task, and memory beyond what its process has when it begins."""
+"""The processor time for a task, and the memory in addition to what its process already has."""
 
 SAFE_PATH = "PYTHONSAFEPATH"
 
 PAUSE_SECONDS = 0.5
-"""How long to wait, longer each time, before a process is started that could not be."""
+"""The growing waiting times before another try to start a process."""
 
 FALSE_STARTS = 3
-"""Processes in a row that end before they are ready: after that there is no point in another."""
+"""The number of processes in a row that may end before they are ready; then the pool gives up."""
 
 
 def usable_cores() -> int:
-    """The cores that this process may use: fewer than the machine's in a container or a job."""
+    """The cores that this process may use, which in a container or a job may be fewer than all."""
     try:
         cores = len(os.sched_getaffinity(0))
     except AttributeError:  # macOS, Windows
@@ -50,15 +50,15 @@ def usable_cores() -> int:
 
 
 class LocalPool(ThreadPoolExecutor):
-    """At most `width` processes, and as many threads here that hand each of them a task at a time.
+    """At most `width` processes, and a thread for each that gives it one task at a time.
 
-    When a process dies, the task it was at fails with `Died`; the next task gets another process.
+    If a process dies, its task fails with `Died`, and the next task gets another process.
 
     Args:
-        width: the most processes; one starts when there is a task for it.
-        ready: called in each process before its first task; raises CannotGrade.
-        patience: seconds after which a process that is still at one task is given up.
-        preload: a module worth importing once for all processes; "" where there is one only.
+        width: the most processes. Each starts when there is a task for it.
+        ready: called in each process before its first task; may raise CannotGrade.
+        patience: the seconds after which a process is given up that is still at the same task.
+        preload: a module to import once for all processes, or "" if there is only one.
     """
 
     def __init__(
@@ -71,21 +71,21 @@ class LocalPool(ThreadPoolExecutor):
         self._lock = threading.Lock()
         self._closed = False
         self._workers: set[_Worker] = set()
-        # Here, as long as this process has no other thread: forked, a thread's locks stay locked.
+        # Here, while this process has no other thread, whose locks would stay locked after a fork.
         self._idle = [] if preload else [self._new_worker()]
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Give a task to a process that has none; the future raises Died if the process is lost.
+        """Give a task to an idle process.
 
-        It raises CannotGrade if none can be had.
+        The future raises Died if the process is lost, and CannotGrade if none can be started.
         """
         return super().submit(self._in_process, partial(fn, *args, **kwargs))
 
     def look_after(self) -> None:
-        """Do nothing: each thread looks after its process."""
+        """Do nothing, because each thread looks after its own process."""
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End all processes at once; what they were at is not waited for."""
+        """End all processes at once, without waiting for their tasks."""
         with self._lock:
             self._closed = True
             for worker in self._workers:
@@ -156,7 +156,7 @@ class LocalPool(ThreadPoolExecutor):
 
 
 class _Worker:
-    """A process of the pool, and the pipe on which it gets tasks and answers them."""
+    """A process of the pool, with the pipe for its tasks and replies."""
 
     def __init__(self, context: Any, ready: Callable[[], object]) -> None:
         self._pipe, end = context.Pipe()
@@ -166,19 +166,19 @@ class _Worker:
         end.close()
 
     def get_ready(self, patience: float) -> None:
-        """Wait until `ready` was called in it; raises what that raised, or Died."""
+        """Wait until the process has called `ready`; raise what that raised, or Died."""
         self._is_ready = self._is_ready or self._answer(patience) is not None
 
     def do(self, task: Callable[[], T], patience: float) -> T:
-        """Have a task done; raises what it raises, or Died where the process is lost over it."""
+        """Let the process do a task; raise what it raises, or Died if the process is lost."""
         with suppress(ConnectionError):  # it has died, as the answer will say
             self._pipe.send((patience, task))
         result: T = self._answer(patience)
         return result
 
     def end(self) -> None:
-        """End the process at once, whatever it does."""
-        # Amid a hopeless regular expression no thread of its own could end it.
+        """End the process at once, whatever it is doing."""
+        # During a hopeless regular expression, none of its own threads could end it.
         self.process.kill()
         self.process.join()
         self._pipe.close()
@@ -226,12 +226,13 @@ def _end_with_parent() -> None:
 
 
 def _within(seconds: float, task: Callable[[], T]) -> T:
-    """Do a task with limits on what it uses beyond what the process has used already.
+    """Do a task with limits on memory and processor time, in addition to what is already used.
 
-    With more memory it gets a MemoryError. With more processor time the process is ended by the
-    system: not even a hopeless regular expression, which lets no other thread run, is in the way.
+    If the task needs more memory, it gets a MemoryError. If it needs more processor time, the
+    system ends the process. This works even during a hopeless regular expression, which lets no
+    other thread run.
     """
-    # None of it on Windows, no /proc on macOS, and who may use less than that has a limit already.
+    # Windows has no limits, macOS has no /proc, and a process may already have a lower limit.
     with suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -247,7 +248,7 @@ def _context(preload: str) -> BaseContext:
     if not LINUX:
         return multiprocessing.get_context("spawn")
     if not preload:
-        # In place of one that died, while the threads that there are wait for it.
+        # It takes the place of one that died, while the existing threads wait for it.
         warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
         return multiprocessing.get_context("fork")
     # Torch is imported once, by a process that is forked for each of the pool: the others share

@@ -1,4 +1,4 @@
-"""The folder of a gradebook: where it may be, and which run has it."""
+"""The folder of a gradebook: where it may be, and which run is using it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LOCK = ".lock"
 
 
 class UnfitFolder(UserError):
-    """The gradebook cannot go there, or not like this; the message is for the instructor."""
+    """The gradebook cannot be written there, or not in this way; the message is a sentence."""
 
 
 def refuse_misplaced(folder: Path, out: Path) -> None:
-    """Raise UnfitFolder where a gradebook would be among what students handed in."""
+    """Raise UnfitFolder if the gradebook would be among the students' submissions."""
     inside, outside = out.resolve(), folder.resolve()
     if inside == outside or outside in inside.parents:
         raise UnfitFolder(
@@ -67,7 +67,7 @@ def claimed(out: Path) -> Iterator[None]:
 
 
 def refuse_foreign(out: Path) -> None:
-    """Raise UnfitFolder where there is something, but no gradebook."""
+    """Raise UnfitFolder if the folder holds something, but not a gradebook."""
     if not out.is_dir():
         return
     names = {path.name for path in out.iterdir() if not is_left_over(path)} - {LOCK, SETTINGS}
@@ -79,7 +79,7 @@ def refuse_foreign(out: Path) -> None:
 
 
 def convention_of(out: Path) -> str:
-    """How the folder was laid out that the gradebook was made from.
+    """The layout of the folder from which the gradebook was made.
 
     Raises:
         UnfitFolder: there is no gradebook.

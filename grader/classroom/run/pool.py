@@ -1,4 +1,4 @@
-"""What a run needs of a pool of processes, and what can go wrong in one."""
+"""The interface of a pool of processes, and its exceptions."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ Grade = Callable[["HandedIn", "Settings"], "Line"]
 
 
 class Pool(Protocol):
-    """What a run needs of a pool: a `concurrent.futures.Executor` that can be looked after."""
+    """The pool that a run needs: a `concurrent.futures.Executor` that can be looked after."""
 
     @property
     def capacity(self) -> int:
-        """So many files keep it busy; it is never given more."""
+        """The number of files that keep it busy. It is never given more."""
 
     def look_after(self) -> None:
-        """Mend what can be mended; raises CannotGrade for the rest."""
+        """Repair what can be repaired; raise CannotGrade for the rest."""
 
     def submit(self, fn: Grade, file: HandedIn, settings: Settings, /) -> Future[Line]:
-        """As an Executor does; the future raises Died or Displaced when a process is lost."""
+        """As in an Executor. The future raises Died or Displaced if a process is lost."""
 
     def shutdown(self, *, cancel_futures: bool) -> None:
-        """End what is under way."""
+        """End all running tasks."""
 
 
 class CannotGrade(UserError):
-    """No notebook can be graded, or no more of them; the message is for the instructor.
+    """No notebook, or no further one, can be graded; the message is for the instructor.
 
-    It has one argument, so that it survives the way from one process to another.
+    It has only one argument, so that it can be passed from one process to another.
     """
 
 
 class Died(Exception):
-    """The process that graded a notebook ended, or was given up, before it was done.
+    """The process that graded a notebook ended or was given up before it was done.
 
-    `times` is how often that is known to have happened.
+    `times` is the number of times that this is known to have happened.
     """
 
     def __init__(self, times: int = 1) -> None:
@@ -52,4 +52,4 @@ class Died(Exception):
 
 
 class Displaced(Exception):
-    """A notebook's turn never came in the process it was given to: it can be given to another."""
+    """A notebook's process was lost before its turn came, so another process can take it."""

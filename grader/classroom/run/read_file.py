@@ -1,4 +1,4 @@
-"""A file handed in, read without following where it may lead."""
+"""Read a submitted file without following links."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _DIRECTORY, _NOFOLLOW, _NONBLOCK = (
 )
 _FOLDER = os.O_RDONLY | _DIRECTORY | _NOFOLLOW
 _FILE = os.O_RDONLY | _NOFOLLOW | _NONBLOCK
-"""Should a pipe take the file's place after the look at it, nobody waits for its writer."""
+"""If a pipe takes the file's place after it was checked, opening does not wait for a writer."""
 
 SETTLED_SECONDS = 2.0
-"""A file that was changed less than this before it was looked at may change again unseen: some file
-systems keep times in steps of two seconds."""
+"""In seconds. If a file was changed more recently than this, another change could go unnoticed,
+because some file systems keep times in steps of two seconds."""
 
 
 def read_file(file: HandedIn, root: Path) -> HandedIn:
-    """The file with its data and what they are called by, or with the reason why it has none."""
+    """Add the data and their hash to a file, or the reason why it has none."""
     if file.reason:
         return file
     stamp = stamp_of(file, root)
@@ -47,7 +47,7 @@ def read_file(file: HandedIn, root: Path) -> HandedIn:
 
 
 def stamp_of(file: HandedIn, root: Path) -> str | None:
-    """The stamp of a file handed in; None of what is not a file, or was changed just now."""
+    """The stamp of a submitted file; None if it is not a file, or was changed just now."""
     if not file.parts:
         return None
     try:
@@ -63,12 +63,12 @@ def stamp_of(file: HandedIn, root: Path) -> str | None:
 def read_handed_in(root: Path, parts: Parts, name: Path) -> bytes:
     """The bytes of a file below `root`, which sentences call `name`.
 
-    Below `root` no link is followed, neither out of it nor to somebody else's work in it. Each
-    folder on the way is opened from the one before: a link that takes a folder's place meanwhile
-    is refused as well. A zip file among the folders is opened.
+    Links below `root` are not followed, whether they lead outside or to another student's work.
+    Each folder on the path is opened from the one before, so that a link which takes a folder's
+    place in the meantime is refused as well. A zip file on the path is opened.
 
     Raises:
-        UnreadableNotebook: it is a link, no file, too large, not there.
+        UnreadableNotebook: the file is a link, not a file, too large, or missing.
     """
     if not parts or any(part == ".." or Path(part).name != part for part in parts):
         raise UnreadableNotebook(f"{shown(name)} is not in the folder that is graded.")

@@ -1,4 +1,4 @@
-"""results.sqlite: what a run knows of each file handed in, safe as soon as it is known."""
+"""results.sqlite: the result of each submitted file, which is safe as soon as it is known."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.whole_file import whole_file
 
 RESULTS, EXPORT, EARLIER = "results.sqlite", "results.jsonl", "results.earlier.jsonl"
 UNFINISHED = ".unfinished"
-"""There while tables and pages lack a result, or are being written."""
+"""This file exists while tables and pages lack a result, or are being written."""
 
 L = TypeVar("L", Line, Brief)
 
@@ -30,8 +30,8 @@ _BOOK = {
     "grade": "student TEXT, notebook TEXT, status TEXT, points TEXT, most TEXT, file TEXT",
     "award": "change TEXT, most TEXT",
 }
-"""The gradebook as it was written last: who is in it, a row for each student's notebook with the
-file that counts, and out of how many points those were given that the instructor set."""
+"""The gradebook as it was last written: its students, a row for each student's notebook with the
+file that counts, and the maximum out of which the instructor's points were given."""
 
 _TABLES = "".join(f"CREATE TABLE IF NOT EXISTS {name} ({row});\n" for name, row in _BOOK.items())
 _SCHEMA = f"""
@@ -47,22 +47,22 @@ COMMIT;
 
 
 class BrokenResults(UserError):
-    """The results are not what a run has written, or not of this one."""
+    """The results were not written by a run, or belong to another one."""
 
 
 class Results:
-    """The results in a gradebook's folder; use as a context manager.
+    """The results in a gradebook's folder; use it as a context manager.
 
-    A killed process takes back nothing, a power cut at most the last results, whose files are
-    graded again: to wait for the disk after each one would cost more than to grade it.
+    A killed process loses no result. A power cut may lose the last results, whose files are then
+    graded again, because waiting for the disk after each result would cost more than grading it.
     """
 
     def __init__(self, path: Path, *, change: bool = False) -> None:
-        """Open the file; to `change` it, create it where it is not there.
+        """Open the file; to `change` it, create it if it is missing.
 
         Raises:
-            BrokenResults: it is not a file of results, or one of another version.
-            OSError: it cannot be opened.
+            BrokenResults: the file does not hold results, or those of another version.
+            OSError: the file cannot be opened.
         """
         self.path = path
         if not change:
@@ -96,19 +96,19 @@ class Results:
         self._db.close()
 
     def begin(self, wanted: Settings, given: Collection[str], convention: str) -> Settings:
-        """The settings of this run: those of the results, where there are any, or else `wanted`.
+        """Choose the settings of this run: those of existing results, or else `wanted`.
 
-        Lines that say why a file could not be graded do not count, since another course may be
-        meant; they are deleted.
+        Lines that say why a file could not be graded do not count as results and are deleted,
+        because another course may be meant.
 
         Args:
-            wanted: the settings of new results.
-            given: the options among "seed" and "timeout" that the instructor gave; the results
-                decide about the others.
-            convention: how the folder that is graded is laid out.
+            wanted: the settings for new results.
+            given: which of "seed" and "timeout" the instructor gave. For the others, the existing
+                results decide.
+            convention: the layout of the graded folder.
 
         Raises:
-            OtherSettings: the settings of the results are not what is asked for.
+            OtherSettings: the settings of the results differ from the requested ones.
         """
         with self._transaction():
             if self._db.execute("SELECT 1 FROM result WHERE error IS NULL").fetchone():
@@ -121,12 +121,12 @@ class Results:
 
     @property
     def convention(self) -> str:
-        """How the folder was laid out that was graded."""
+        """The layout of the folder that was graded."""
         with self._explained():
             return str(self._db.execute("SELECT convention FROM run").fetchone()[0])
 
     def refuse_strangers(self, ids: Iterable[str]) -> None:
-        """Raise BrokenResults if these are the results of other files altogether."""
+        """Raise BrokenResults if the results belong to entirely different files."""
         with self._explained():
             known = {id_ for (id_,) in self._db.execute("SELECT id FROM result")}
         if known and known.isdisjoint(ids):
@@ -136,12 +136,12 @@ class Results:
             )
 
     def unchanged(self, id_: str, stamp: str | None) -> tuple[str | None] | None:
-        """The error, if any, of a file that looks as it did when it was read; None if unknown."""
+        """The error, if any, of a file that seems unchanged since it was read; None if unknown."""
         query = "SELECT error FROM result WHERE id = ? AND stamp = ?"
         return self._first(query, _plain(id_), stamp)
 
     def known(self, file: HandedIn) -> tuple[str | None] | None:
-        """The error, if any, of a file whose result is about what was just read; None if not."""
+        """The error, if any, of a file whose result is for the data just read; None if unknown."""
         query = (
             "SELECT error FROM result WHERE id = ? AND sha256 IS ? "
             "AND (sha256 IS NOT NULL OR error = ?)"
@@ -154,12 +154,12 @@ class Results:
         return found
 
     def add(self, line: Line, stamp: str | None = None) -> None:
-        """Write a line, in place of an earlier one, which is kept aside.
+        """Write a line. An earlier line of the same file is set aside.
 
-        `stamp` is that of the file from before it was read.
+        `stamp` is the file's stamp from before it was read.
 
         Raises:
-            OSError: there is no room, or the disk fails; the results are as they were.
+            OSError: the disk is full or fails; the results are unchanged.
         """
         file = line.file
         id_, error = _plain(file.id), line.error and _plain(line.error)
@@ -169,9 +169,10 @@ class Results:
             self._db.execute("INSERT INTO result VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def keep(self, files: Mapping[str, HandedIn]) -> list[str]:
-        """Keep the lines of these files alone; each says of its file what the folder says now.
+        """Keep only the lines of these files, and update what they say about the folder.
 
-        If the due date has changed, who is late has, too. The ids of the others are returned.
+        A new due date thus changes who is late without any grading. The ids of the other lines are
+        returned.
         """
         gone = []
         with self._transaction():
@@ -186,19 +187,19 @@ class Results:
         return gone
 
     def line(self, id_: str) -> Line:
-        """The line of a file handed in."""
+        """The line of a submitted file."""
         return next(self._lines(read_line, "result WHERE id = ?", _plain(id_)))
 
     def lines(self) -> Iterator[Line]:
         """The lines, in the order of the files' ids.
 
         Raises:
-            BrokenResults: one cannot be read.
+            BrokenResults: a line cannot be read.
         """
         return self._lines(read_line, "result ORDER BY id")
 
     def write_book(self, **tables: Iterable[Sequence[object]]) -> None:
-        """Keep a gradebook's `person`, `grade` and `award` in place of the one before."""
+        """Replace the tables `person`, `grade` and `award` of the last gradebook."""
         with self._transaction():
             for name, rows in tables.items():
                 self._db.execute(f"DELETE FROM {name}")
@@ -208,17 +209,17 @@ class Results:
                     self._db.execute(f"INSERT INTO {name} VALUES ({places})", values)
 
     def book(self, table: str) -> Iterator[Any]:
-        """The rows of `person`, `grade` or `award`; none where no gradebook has been written."""
+        """The rows of `person`, `grade` or `award`; none if no gradebook has been written."""
         if self._first("SELECT 1 FROM sqlite_master WHERE name = ?", table):
             with self._explained():
                 yield from self._db.execute(f"SELECT * FROM {table} ORDER BY rowid")
 
     def briefs(self) -> Iterator[Brief]:
-        """The lines without what is said of their gradients; for errors see `lines`."""
+        """The lines without the reasons for their gradients; for errors see `lines`."""
         return self._lines(read_brief, "result ORDER BY id")
 
     def export(self) -> None:
-        """Write `results.jsonl`, and `results.earlier.jsonl` of what has changed or gone since."""
+        """Write `results.jsonl`, and lines since replaced or removed to `results.earlier.jsonl`."""
         for name, table in ((EXPORT, "result"), (EARLIER, "earlier")):
             if table == "result" or self._first("SELECT 1 FROM earlier"):
                 with whole_file(self.path.with_name(name)) as file:
@@ -270,5 +271,5 @@ class Results:
 
 
 def _plain(text: str) -> str:
-    """The text with half a surrogate pair spelled out, as SQLite takes it."""
+    """The text with lone surrogates spelled out, which SQLite cannot store."""
     return text.encode("utf-8", "backslashreplace").decode()

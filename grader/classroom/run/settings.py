@@ -1,4 +1,4 @@
-"""Settings that change a result line."""
+"""The settings on which a result line depends."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from grader.worker.terms import Limits
 SEED_BITS = 31
 
 PATIENCE_SECONDS = 120.0
-"""What a notebook may take beside two exercises' limits: to be read, judged, explained."""
+"""The seconds for reading, judging and explaining a notebook, besides two exercises' limits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The seed of the hidden instances, what an answer may use, and where it runs.
+    """The seed of the hidden instances, the limits of an answer, and where it runs.
 
-    `sandbox` is "bwrap" or "none"; `versions` are those of the machine that hands out the work;
-    `course` is the instructor's, whose forward functions travel with it.
+    `sandbox` is "bwrap" or "none". `versions` are those of the machine that hands out the work.
+    `course` is the instructor's, and its forward functions travel with it.
     """
 
     seed: int
@@ -37,7 +37,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """What a verdict depends on; of Python, the first two numbers (`minor`)."""
+    """The versions on which a verdict depends; of Python's, two numbers count (`minor`)."""
 
     grader: str
     python: str
@@ -45,7 +45,7 @@ class Versions:
 
     @property
     def minor(self) -> Versions:
-        """The versions without the last number of Python's."""
+        """The versions without the last number of Python's version."""
         return Versions(self.grader, ".".join(self.python.split(".")[:2]), self.torch)
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Versions:
 
 
 def secret_seed() -> int:
-    """A new seed of the hidden values.
+    """Draw a new seed for the hidden values.
 
     The course is public: a student who knew the seed could write down the hidden results.
     """
@@ -61,31 +61,31 @@ def secret_seed() -> int:
 
 
 def task_seconds(limits: Limits) -> float:
-    """How long a notebook may keep a process busy before that process is given up."""
+    """The seconds for which a notebook may keep a process busy before the process is given up."""
     return limits.total_seconds + PATIENCE_SECONDS
 
 
 class OtherSettings(UserError):
-    """What is asked for is not what the results were begun with; the message says what differs."""
+    """The requested settings differ from those of the results; the message says in what."""
 
 
 def as_text(settings: Settings) -> str:
-    """Settings as JSON; of the course only which it is."""
+    """Write settings as JSON, with only the name and digest of the course."""
     return json.dumps(asdict(settings) | {"course": settings.course.digest})
 
 
 def reconciled(text: str, wanted: Settings, given: Collection[str], where: str) -> Settings:
-    """The settings that `as_text` wrote, if those that are wanted agree with them.
+    """Read the settings that `as_text` wrote, if they agree with the requested ones.
 
     Args:
-        text: the settings of the results there are.
-        wanted: those that are asked for.
-        given: the options among "seed" and "timeout" that the instructor gave; the results decide
-            about the others.
+        text: the settings of the existing results.
+        wanted: the requested settings.
+        given: which of "seed" and "timeout" the instructor gave. For the others, the existing
+            results decide.
         where: the folder of the results.
 
     Raises:
-        OtherSettings: they do not agree.
+        OtherSettings: the settings do not agree.
     """
     document = json.loads(text)
     limits, versions = Limits(**document["limits"]), Versions(**document["versions"])
@@ -124,7 +124,7 @@ def _differences(
 
 @cache
 def installed_versions() -> Versions:
-    """The versions that this process has, without importing torch."""
+    """The versions that this process uses, found without importing torch."""
     return Versions(_version("backprop-ninja"), platform.python_version(), _version("torch"))
 
 

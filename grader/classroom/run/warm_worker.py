@@ -1,4 +1,4 @@
-"""A worker that stays warm, by which a pool's process grades one file after another."""
+"""A worker that stays warm, so that a pool's process can grade one file after another."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from grader.user_error import needs_memory
 from grader.verdict import Outcome
 
 TRIALS = 3
-"""How many workers may be lost in a row before there is no point in another."""
+"""The number of workers in a row that may be lost before the process gives up."""
 
 
 def _square(x: Annotated[Tensor, "n"]) -> Tensor:
@@ -39,17 +39,17 @@ def _square(x: Annotated[Tensor, "n"]) -> Tensor:
 
 
 TRIAL = Exercise("ready", "", _square, ("dx",), {"n": 3})
-"""What a worker has to get right before it is trusted with anybody's answer."""
+"""The exercise that a worker has to get right before it is trusted with a student's answer."""
 
 
 class WarmWorker:
-    """A worker started for some settings, which grades one file after another.
+    """A worker for some settings, which grades one file after another.
 
-    `closed` is True once it could not be relied on any more.
+    `closed` is True once the worker can no longer be relied on.
     """
 
     def __init__(self, settings: Settings, runner: Runner | None = None) -> None:
-        """Start a worker and see that it runs answers; `runner` is given by tests.
+        """Start a worker and make sure that it runs answers. Tests give their own `runner`.
 
         Raises:
             CannotGrade: no notebook can be graded here.
@@ -105,7 +105,7 @@ class WarmWorker:
         self._runner.close()
 
     def _try_out(self) -> None:
-        """Run a right answer: were the sandbox broken, a class would fail and nobody would know."""
+        """Run a right answer, because with a broken sandbox a whole class would fail unnoticed."""
         cells = [AnswerCell(f"{TRIAL.prefix}-ready", "dx = 2 * x")]
         for _ in range(TRIALS):
             self._runner.lost = False
@@ -132,7 +132,7 @@ def _refuse_other_versions(settings: Settings) -> None:
 
 
 def _own_failure(name: str, error: Exception) -> tuple[str, str]:
-    """The kind of flag, and the sentence."""
+    """The kind of the flag, and its sentence."""
     name = printable(name)
     if needs_memory(error):
         sentence = f"{name} could not be graded: it needs more memory than its judge may use."

@@ -1,1 +1,1 @@
-"""Commands for those who change or serve the course; never given to students."""
+"""Commands for people who change or host the course. Students do not get them."""

@@ -1,4 +1,4 @@
-"""`grader build`: a course's folder becomes notebooks, run and checked."""
+"""`grader build`: make the notebooks of a course's folder, run them and check them."""
 
 from __future__ import annotations
 

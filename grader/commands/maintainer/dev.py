@@ -1,4 +1,4 @@
-"""`grader dev`: the commands of those who change the course."""
+"""`grader dev`: commands for people who change the course."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from grader.user_error import UserError
 
 ANSWERS = Path("corpus/answers")
 NEEDED = (Path("notebooks/source"), ANSWERS, Path("pyproject.toml"))
-"""What tells the repository's folder from any other."""
+"""The file by which the repository's folder is recognised."""
 
 
 class InRepository(click.Command):
-    """A command that works on the course's own files, and refuses to work anywhere else."""
+    """A command that works on the course's own files, and nowhere else."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, or say in which folder it works."""
+        """Run the command, or say in which folder it can run."""
         if trouble := why_not_here(ctx.command_path):
             complain(trouble)
             return exit_codes.UNREADABLE
@@ -164,7 +164,7 @@ def nbgrader(out: Path) -> None:
 
 
 def why_not_here(command: str) -> str:
-    """A sentence if this is not the course's repository, with the grader that is run in it."""
+    """A sentence if this is not the course's repository, or if another grader is running here."""
     if not all(path.exists() for path in NEEDED):
         return (
             f"`{command}` looks at the course's own files: run it in a clone of the course's"

@@ -1,4 +1,4 @@
-"""`grader export`: the course in the form that another system takes."""
+"""`grader export`: write the course in the form that another system takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`grader new`: a file of forward functions becomes a course's folder."""
+"""`grader new`: make a course's folder from a file of forward functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The zip that Gradescope makes an autograder of."""
+"""The zip from which Gradescope makes an autograder."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from grader.program.course import FILE, Course, built_in_course
 from grader.user_error import UserError
 
 SETUP, RUN = "setup.sh", "run_autograder"
-"""The two scripts that Gradescope looks for at the top of the zip."""
+"""The two scripts that Gradescope expects at the top of the zip."""
 
 TORCH_INDEX = "torch-index.txt"
-"""What tells `setup.sh` where PyTorch's wheels without CUDA are."""
+"""The file that tells `setup.sh` where to find PyTorch's wheels without CUDA."""
 
 TEMPLATES = Path(__file__).parent
 SAME_VERSIONS = ("torch", "numpy")
-"""What verdicts depend on: the container gets the versions that are tried here."""
+"""The packages on which verdicts depend. The container gets the versions that are tested here."""
 
 DISTRIBUTION = "backprop-ninja"
 PACKAGES = ("grader", "makemore_data")
@@ -42,7 +42,7 @@ HERE = Path(__file__).resolve().parents[3]
 
 TAG = "py3-none-any"
 EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in an archive, so that the same files make the same archive."""
+"""The time of every file in an archive, so that equal files make equal archives."""
 
 
 def autograder_zip(
@@ -51,10 +51,11 @@ def autograder_zip(
     """Make the archive to upload.
 
     Args:
-        settings: what the instructor has chosen.
-        rubric: the rubric's file as it is, or None where a gradient is worth a point.
-        course: the one that submissions are graded by; one of the instructor's own goes along.
-        torch_index: address of a package index with PyTorch's wheels without CUDA.
+        settings: the instructor's settings.
+        rubric: the rubric's file as it is, or None if each gradient is worth one point.
+        course: the course by which submissions are graded. If it is the instructor's own, it is
+            packed too.
+        torch_index: the address of a package index with PyTorch's wheels without CUDA.
 
     Raises:
         UserError: the course is not installed here, so it cannot be packed.
@@ -82,11 +83,11 @@ def autograder_zip(
     return zipped(files)
 
 
-# Not built from a checkout: most instructors have none, and a build needs a back end that would
-# have to be fetched. Nor a requirement by the repository's address: a fork's container could not
-# reach a private one, and a later commit would grade otherwise than what was tried here.
+# The wheel is not built from a checkout, because most instructors have none, and a build needs a
+# back end that would have to be downloaded. Nor does the container install from the repository's
+# address, because it could not reach a private one, and a later commit could grade differently.
 def installed_wheel() -> tuple[str, bytes]:
-    """Make a wheel that installs just what runs here; give its name and its bytes.
+    """Make a wheel that installs exactly what runs here; return its name and its bytes.
 
     Raises:
         UserError: the course is run from its folder, without its list of requirements.
@@ -116,7 +117,7 @@ def installed_wheel() -> tuple[str, bytes]:
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
-    """An archive of these files; the two scripts may be run after unpacking."""
+    """Make an archive of these files, in which the two scripts are executable."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():

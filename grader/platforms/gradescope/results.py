@@ -1,8 +1,8 @@
 """A graded notebook as Gradescope's results.json."""
 
-# The templates escape every text of a student's. Gradescope cleans what it shows as well; which
-# elements it leaves is not published, so these are the plainest, and what is lost of them takes no
-# word along.
+# The templates escape every text of a student's. Gradescope also removes elements, and it is not
+# published which ones. Therefore the templates use the plainest elements, and no word is lost with
+# one of them.
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from grader.reports.templates import make_environment, marked
 from grader.verdict import Flag, Outcome, Verdict
 
 FORMAT_VERSION = 1
-"""Version of what stands in `extra_data`; the rest has Gradescope's own format."""
+"""The version of our data in `extra_data`. Everything else has Gradescope's own format."""
 
 STAFF = "For the staff"
 NOTEBOOK = "The notebook"
@@ -34,9 +34,9 @@ Results = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What the results say beside the verdicts, and by which settings and rubric.
+    """What the results say besides the verdicts, with the settings and the rubric.
 
-    `notes` are sentences for the student, `staff` is for the staff alone.
+    `notes` are sentences for the student, and `staff` is for the staff alone.
     """
 
     settings: ExportSettings
@@ -50,12 +50,12 @@ class Circumstances:
 
     @property
     def kept(self) -> Fraction:
-        """The share of its points that the notebook keeps."""
+        """The share of its points that a late notebook keeps."""
         return self.rubric.kept(self.submitted, self.due) if self.late else ONE
 
 
 def results_of(line: Line, about: Circumstances) -> Results:
-    """The results of a graded notebook: a test for each gradient, from the loss down."""
+    """The results of a graded notebook, with a test for each gradient, from the loss down."""
     assert line.report is not None  # it was graded
     asked = about.rubric.course.gradients(line.report.notebook)
     prefixes = {gradient: prefix for prefix, gradient in asked}
@@ -70,7 +70,7 @@ def results_of(line: Line, about: Circumstances) -> Results:
 
 
 def not_graded(sentence: str, about: Circumstances) -> Results:
-    """The results of a submission that cannot be graded: no points, and one sentence why."""
+    """The results of a submission that cannot be graded: no points, and a sentence why."""
     test = {
         "name": NOTEBOOK,
         "score": 0.0,
@@ -85,7 +85,7 @@ def not_graded(sentence: str, about: Circumstances) -> Results:
 
 
 def own_failure(about: Circumstances) -> Results:
-    """The results of a submission that the autograder itself has failed."""
+    """The results of a submission if the autograder itself has failed."""
     return not_graded(
         "This notebook could not be graded, and not through its answers: the autograder did not "
         "finish. Nothing is lost: the staff can see why, and run it again.",
@@ -94,7 +94,7 @@ def own_failure(about: Circumstances) -> Results:
 
 
 def staff_lines(line: Line | None, about: Circumstances) -> list[str]:
-    """What only the staff reads: where the notebook was graded, and every flag."""
+    """The lines for the staff alone: where the notebook was graded, and every flag."""
     return [*about.staff, *map(_flag_line, line.flags if line else ())]
 
 
@@ -102,8 +102,8 @@ def _results(
     line: Line | None, score: Fraction, tests: list[Results], about: Circumstances
 ) -> Results:
     settings = about.settings
-    # Only where standard output is for everybody, and where there is something to look at: to a
-    # student with a hidden test Gradescope shows no total.
+    # Only if everybody sees the standard output, and if there is something to show, because
+    # Gradescope shows no total to a student with a hidden test.
     secret = line is None or any(flag.kind not in FOR_STUDENTS for flag in line.flags)
     if secret and settings.stdout_visibility is not Visibility.HIDDEN:
         staff_test = {
@@ -139,7 +139,7 @@ def _test(number: int, verdict: Verdict, points: Fraction, worth: Fraction) -> R
         "number": str(number),
         "score": _number(points),
         "max_score": _number(worth),
-        # Said outright: a gradient that is worth nothing would pass whatever it is.
+        # Stated explicitly, because a test that is worth nothing would always pass.
         "status": "passed" if right or carried_whole else "failed",
         "output": _rendered("test.html.jinja", verdict=verdict),
         "output_format": "html",
@@ -152,7 +152,7 @@ def _test(number: int, verdict: Verdict, points: Fraction, worth: Fraction) -> R
 
 
 def _output(line: Line | None, about: Circumstances) -> str:
-    """What concerns the whole notebook: no verdict where the tests are not seen at once."""
+    """The text about the whole notebook, without verdicts if the tests are shown only later."""
     report = line.report if line else None
     shown = report and about.settings.visibility is Visibility.VISIBLE
     flags = wording.further_flags(report) if report else []
@@ -176,7 +176,7 @@ def _flag_line(flag: Flag) -> str:
 
 
 def _extra_data(line: Line | None, about: Circumstances) -> Results:
-    """Facts for the staff's programs; nothing that students may not know."""
+    """Data for the staff's programs, without anything that students must not know."""
     return {
         "format": FORMAT_VERSION,
         "notebook": line.report.notebook if line and line.report else None,

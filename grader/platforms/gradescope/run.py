@@ -1,8 +1,8 @@
 """What `run_autograder` does in Gradescope's container: grade one submission, as `grade` does.
 
-Three kinds of process: this one, root's, which alone can write the results and never reads a
-student's file; a judge, which reads them; and a worker that runs answers in the sandbox, from
-where neither the results nor the judge can be reached.
+There are three kinds of processes. This one is root's: it alone can write the results, and it
+never reads a student's file. A judge reads the files. A worker runs the answers in the sandbox,
+from which it can reach neither the results nor the judge.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ from grader.whole_file import write_whole
 from grader.worker.terms import Limits
 
 STATEMENT_SECONDS, TOTAL_SECONDS = 10.0, 30.0
-"""Limits of an answer. What hangs the judge as well is given up and tried again, alone: with these
-that ends before the ten minutes after which Gradescope ends everything."""
+"""The limits of an answer. If an answer hangs the judge as well, it is given up and tried once
+more, alone. With these limits, this ends before Gradescope ends everything after ten minutes."""
 
 LEAST_MEMORY, MOST_MEMORY = 2**29, 2**31
-"""Bytes for an answer, beyond what Python and PyTorch take."""
+"""The bytes for an answer, in addition to what Python and PyTorch take."""
 
 MEMORY_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def main(root: Path) -> None:
-    """Grade what lies in `root`, which is /autograder, and write its results.json."""
+    """Grade the submission in `root`, which is /autograder, and write its results.json."""
     lock_up(root)
     source = root / "source"
     settings, own = read_settings(source / SETTINGS), source / COURSE
@@ -84,7 +84,7 @@ def main(root: Path) -> None:
 def lock_up(root: Path) -> None:
     """Let only root look into the folders; answers run under another account."""
     locked = ("source", "submission", "results", "submission_metadata.json", "run_autograder")
-    # Whoever runs answers has to come through the root, to the packages that lie below it.
+    # The account that runs answers has to pass through the root to the packages below it.
     for name, mode in {"": 0o711, **dict.fromkeys(locked, 0o700)}.items():
         with contextlib.suppress(FileNotFoundError, PermissionError):
             (root / name).chmod(mode)
@@ -93,7 +93,7 @@ def lock_up(root: Path) -> None:
 def grade_submission(
     root: Path, settings: ExportSettings, rubric: Rubric
 ) -> tuple[Results, list[str]]:
-    """The results of a submission, whatever it is, with what the staff should know."""
+    """The results of any submission, with what the staff should know."""
     began = time.monotonic()
     metadata = read_metadata(root / "submission_metadata.json")
     about = Circumstances(
@@ -127,7 +127,7 @@ def grade_submission(
 
 
 def _sandbox(settings: ExportSettings) -> tuple[Sandbox, list[str]]:
-    """Where answers run, with a sentence if that is not the strongest.
+    """Choose the sandbox, with a sentence if it is not the strongest one.
 
     Raises:
         NoSandbox: no sandbox that the settings allow works here.
@@ -143,7 +143,7 @@ def _sandbox(settings: ExportSettings) -> tuple[Sandbox, list[str]]:
 
 
 def answers_memory(container: int | None) -> int:
-    """Bytes that an answer may take of a container's memory, so that the judge is not killed."""
+    """The bytes of a container's memory that an answer may take without endangering the judge."""
     return MOST_MEMORY if container is None else min(MOST_MEMORY, max(LEAST_MEMORY, container // 3))
 
 
@@ -164,7 +164,7 @@ def _record(orders: Settings, metadata: Metadata) -> Iterator[str]:
 
 
 def _grade_all(folder: Path, found: Sequence[Parts], orders: Settings) -> list[Line]:
-    """The line of each file, graded as `grader grade` does it, in processes of their own."""
+    """Grade each file in processes of its own, as `grader grade` does; return their lines."""
     handed_in = tuple(HandedIn(as_text(parts), "", as_text(parts), parts=parts) for parts in found)
     class_folder = ClassFolder(folder, "Gradescope", (), handed_in)
     with (
@@ -177,7 +177,7 @@ def _grade_all(folder: Path, found: Sequence[Parts], orders: Settings) -> list[L
 
 
 if __name__ == "__main__":
-    # The judge's own process must not become an answer's by a variable of its environment.
+    # An environment variable must not turn the judge's process into one that runs answers.
     for variable in [name for name in os.environ if name.startswith("PYTHON")]:
         del os.environ[variable]
     main(Path(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""What an autograder was exported with: the settings that travel in its zip."""
+"""The settings with which an autograder was exported, and which travel in its zip."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from grader.classroom.run.settings import SEED_BITS, secret_seed
 from grader.whole_file import is_format
 
 SETTINGS, RUBRIC, FALLBACK = "settings.json", "rubric.toml", "not_graded.json"
-"""Files beside `setup.sh` in the zip: these settings, the rubric if any, and the results that
-stand until there are better ones."""
+"""The files beside `setup.sh` in the zip: these settings, the rubric if there is one, and the
+results that hold until there are better ones."""
 
 COURSE = "course"
-"""The folder beside them that holds the instructor's course, if it is not the built-in one."""
+"""The folder beside them with the instructor's course, if it is not the built-in one."""
 
 FORMAT_VERSION = 1
 
 
 class Visibility(StrEnum):
-    """When students see something, in Gradescope's own words."""
+    """When students see something, in Gradescope's own terms."""
 
     VISIBLE = "visible"
     AFTER_DUE_DATE = "after_due_date"
@@ -35,11 +35,11 @@ class Visibility(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExportSettings:
-    """What the instructor has chosen.
+    """The instructor's choices.
 
-    `sandbox` is "bwrap", or "account" for what is used where bubblewrap does not work: an account
-    that owns nothing. `key` is a secret of this zip, from which the seed of each submission is
-    made; a student who knew it could write down the hidden results.
+    `sandbox` is "bwrap", or "account" if an account that owns nothing may take its place where
+    bubblewrap does not work. `key` is a secret of this zip, from which the seed of each submission
+    is made. A student who knew it could write down the hidden results.
     """
 
     notebook: str
@@ -50,10 +50,10 @@ class ExportSettings:
     key: str = ""
 
     def seed(self, submission: str) -> int:
-        """The seed of the hidden values: the same when a submission is graded again.
+        """The seed of the hidden values. It is the same when a submission is graded again.
 
-        Each submission has values of its own, since what an answer's error message says of them
-        could be written into the next answer.
+        Each submission has values of its own. Otherwise a student could write what an error message
+        says about them into the next answer.
         """
         if not (self.key and submission):
             return secret_seed()
@@ -62,7 +62,7 @@ class ExportSettings:
 
 
 def pack_settings(settings: ExportSettings) -> bytes:
-    """The settings as the zip holds them."""
+    """Write the settings as the zip holds them."""
     return json.dumps({"format": FORMAT_VERSION, **asdict(settings)}, indent=2).encode() + b"\n"
 
 
@@ -70,7 +70,7 @@ def read_settings(path: Path) -> ExportSettings:
     """Read what `pack_settings` has made.
 
     Raises:
-        ValueError: the file is not one of those.
+        ValueError: the file was not written by `pack_settings`.
     """
     document = json.loads(path.read_bytes())
     try:
@@ -82,11 +82,11 @@ def read_settings(path: Path) -> ExportSettings:
 
 
 def settings_from(chosen: Mapping[str, Any]) -> ExportSettings:
-    """The settings with these values, by their names; visibilities may be given as text.
+    """Make the settings from these values, by name; visibilities may be given as text.
 
     Raises:
         KeyError: a visibility is missing.
-        TypeError: there is no setting of a name, or the notebook is missing.
+        TypeError: a name is not one of a setting, or the notebook is missing.
         ValueError: a visibility is not one of Gradescope's.
     """
     names = ("visibility", "stdout_visibility")

@@ -1,4 +1,4 @@
-"""What Gradescope has put before the autograder."""
+"""The submission that Gradescope gives to the autograder."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from grader.classroom.run.line import Line
 from grader.printable import listed, printable
 
 MOST_NOTEBOOKS = 10
-"""More are not graded one after the other to see which of them is meant."""
+"""The most notebooks that are graded to find out which of them is meant."""
 
 MOST_NAMES = 5
-"""Names that a sentence lists."""
+"""The most names that a sentence lists."""
 
 LARGEST_METADATA = 256 * 2**20
-"""Bytes: it may hold the results of the submission before."""
+"""The most bytes of the metadata, which may hold the results of the previous submission."""
 
 
 class NothingToGrade(Exception):
@@ -30,7 +30,7 @@ class NothingToGrade(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What Gradescope says of a submission: its number, when it came, when it was due."""
+    """What Gradescope says about a submission: its number, when it came and when it was due."""
 
     id: str = ""
     submitted: datetime | None = None
@@ -45,7 +45,7 @@ class Metadata:
 def read_metadata(path: Path) -> Metadata:
     """Read submission_metadata.json; a missing or strange file says nothing.
 
-    A student with an extension has a due date of their own. Of a group, the latest counts.
+    A student with an extension has a due date of their own. For a group, the latest one counts.
     """
     try:
         if path.stat().st_size > LARGEST_METADATA:
@@ -74,7 +74,7 @@ def _instant(text: Any) -> datetime | None:
 
 
 def notebooks_in(folder: Path) -> list[Parts]:
-    """Find the files that may be the notebook that was asked for.
+    """Find the files that may be the required notebook.
 
     Raises:
         NothingToGrade: there are none, or too many to look into.
@@ -100,12 +100,13 @@ def notebooks_in(folder: Path) -> list[Parts]:
 
 
 def choose(lines: Sequence[Line], notebook: str) -> tuple[Line, list[str]]:
-    """Choose the line of the notebook that was asked for; say in sentences what else is there.
+    """Choose the line of the required notebook, and say in sentences what else was handed in.
 
-    Of several, the one with the notebook's own name counts. Copies of each other are one.
+    If there are several, the one with the notebook's own name counts. Copies of each other count as
+    one.
 
     Raises:
-        NothingToGrade: it was not handed in, or it is not clear which file it is.
+        NothingToGrade: the notebook was not handed in, or it is not clear which file it is.
     """
     asked = [line for line in lines if line.report and line.report.notebook == notebook]
     once = list({line.file.sha256: line for line in asked}.values())

@@ -1,1 +1,1 @@
-"""The pages: of the class, of each student, and to project."""
+"""The pages of a report: for the class, for each student, and for the projector."""

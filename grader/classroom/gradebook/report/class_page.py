@@ -1,4 +1,4 @@
-"""The class's page: everybody at a glance, and a table to search."""
+"""The page of the class: an overview of everybody, and a table to search."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ from grader.verdict import TO_MEND, Outcome
 Labels = Mapping[tuple[Gradient, str], int]
 
 MOST_OFTEN = 10
-"""Gradients that are most often wrong, before the others are folded away."""
+"""The most gradients shown, of those that are most often wrong; the others are folded away."""
 
 LONGEST = 120
-"""Characters of a name that a page with thousands of them can afford."""
+"""The most characters of a name on a page that may have thousands of names."""
 
 
 def class_page(book: Book, summary: ClassSummary, notices: Sequence[str]) -> str:
-    """The page: one file that needs no other but the students' pages it links to.
+    """Write the page as one file, which needs no other file except the students' pages.
 
-    It is the same for the same results; no seed, no times, no worker's name stands on it.
+    Equal results give equal pages, because the page contains no seed, no times and no names of
+    workers.
     """
     gradients = [(notebook, name) for notebook in book.columns for name in book.gradients(notebook)]
     numbers = {gradient: number for number, gradient in enumerate(gradients)}
@@ -77,8 +78,9 @@ def class_page(book: Book, summary: ClassSummary, notices: Sequence[str]) -> str
 def _labels(mistakes: Mistakes) -> tuple[list[str], Labels]:
     """The words for mistakes in the page's table, and the number of each mistake's words.
 
-    By its number the table finds a mistake's students. A wrong value without a diagnosis that
-    several have has a number of its own; all else shares the number of its words.
+    By this number, the table finds the students of a mistake. A wrong value without a diagnosis has
+    a number of its own if several students share it. Any other mistake shares the number of its
+    words.
     """
     places: dict[tuple[object, ...], int] = {}
     numbers: dict[tuple[Gradient, str], int] = {}
@@ -98,11 +100,11 @@ def class_data(
     words: Sequence[str],
     labels: Labels,
 ) -> tuple[dict[str, object], Iterator[object]]:
-    """The class's table as the page's script reads it: what is said once, and the rows.
+    """The class's table as the page's script reads it: the common part, and the rows.
 
-    A row is `[id, name, page, status, flags, points, points of each notebook, outcomes, kinds]`:
-    `outcomes` has a letter for each gradient of the class, `kinds` the number of the mistake where
-    there is one. Names are printable text, and become nothing else in the page.
+    A row is `[id, name, page, status, flags, points, points of each notebook, outcomes, kinds]`.
+    `outcomes` has a letter for each gradient of the class, and `kinds` has the number of its
+    mistake, if there is one. The script shows names as plain text only.
     """
     once: dict[str, object] = {
         "letters": {letter: str(outcome) for outcome, letter in LETTERS.items()},
@@ -156,5 +158,5 @@ def _shown(text: str) -> str:
 
 
 def marks(most: int) -> range:
-    """Round numbers from 0 up to some points, seven at most, to stand below the histogram."""
+    """At most seven round numbers, from 0 up to some points, to write below the histogram."""
     return range(0, most + 1, round_width(most, 6))

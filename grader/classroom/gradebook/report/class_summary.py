@@ -1,4 +1,4 @@
-"""What can be said of a class as a whole, gathered student by student."""
+"""A summary of a class, gathered student by student."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from grader.classroom.notices import Notice
 from grader.verdict import TO_MEND, Flag, Outcome, Place
 
 Flagged = list[tuple[Student, list[tuple[str, Flag]]]]
-"""Students with flags, each with the name of the file it stands in."""
+"""Students with flags, each flag with the name of its file."""
 
 Figures = list[tuple[str, str]]
-"""The summary numbers, each behind what it counts."""
+"""The summary numbers, each after the words for what it counts."""
 
 MOST_BINS = 20
-"""Of the histogram, beside the one in which all points are."""
+"""The number of bins of the histogram, in addition to the one for full points."""
 
 
 @dataclass(slots=True)
 class ClassSummary:
     """The counts of a class, and its mistakes.
 
-    `suspicious` are the flags that say more than what the student is told, `noted` the others;
-    `lost` is the work that earned nothing, each file's name with the notice on it.
+    `suspicious` are the flags that say more than the student is told, and `noted` are the others.
+    `lost` is the work that earned nothing: the name of each file, with the notice about it.
     """
 
     outcomes: dict[Gradient, Counter[Outcome]] = field(default_factory=lambda: defaultdict(Counter))
@@ -49,7 +49,7 @@ class ClassSummary:
     lost: list[tuple[Student, list[tuple[str, Notice]]]] = field(default_factory=list)
 
     def add(self, row: Record, lines: Lines) -> None:
-        """Count a student in; `lines` are those of the files that count or have flags."""
+        """Add a student. `lines` are those of the files that count or have flags."""
         student, counts = row["student"], [cell["counts"] for cell in row["cells"]]
         counting = [lines[file["id"]].report for file in counts if file]
         reports = [report for report in counting if report]
@@ -68,18 +68,18 @@ class ClassSummary:
                 flagged.append((student, own))
 
     def most_wrong(self) -> list[Gradient]:
-        """The gradients, those first that most students have wrong, then not yet done."""
+        """The gradients, ordered by how many students have them wrong, and then to do."""
         return sorted(
             self.outcomes,
             key=lambda gradient: (-self.wrong(gradient), -self.todo(gradient), gradient),
         )
 
     def wrong(self, gradient: Gradient) -> Fraction:
-        """The share of those who handed the notebook in, and have the gradient wrong."""
+        """Among the students who handed in the notebook, the share with a wrong gradient."""
         return self._share(gradient, TO_MEND)
 
     def todo(self, gradient: Gradient) -> Fraction:
-        """The share of those who handed the notebook in, and have not written the gradient yet."""
+        """Among the students who handed in the notebook, the share without this gradient."""
         return self._share(gradient, {Outcome.TODO})
 
     def _share(self, gradient: Gradient, which: Set[Outcome]) -> Fraction:
@@ -94,7 +94,7 @@ class ClassSummary:
 
 
 def flag_kinds(flagged: Flagged) -> dict[str, int]:
-    """How often each kind of flag is there."""
+    """The number of flags of each kind."""
     return most_common(Counter(flag.kind for _, flags in flagged for _, flag in flags))
 
 
@@ -107,9 +107,10 @@ def said_once(flags: list[tuple[str, Flag]]) -> dict[tuple[str, str, str], list[
 
 
 def distribution(book: Book) -> tuple[int, list[int]]:
-    """The width of a bin in points, and how many graded students are in each bin.
+    """The width of a bin in points, and the number of graded students in each bin.
 
-    The first begins at 0. There are no bins where nobody is graded, or nothing earns a point.
+    The first bin begins at 0. There are no bins if no student is graded, or if nothing earns a
+    point.
     """
     graded = book.people.filter("graded")
     top = Fraction(max(graded["max_points"], default=0), UNIT)
@@ -119,13 +120,13 @@ def distribution(book: Book) -> tuple[int, list[int]]:
 
 
 def round_width(most: Fraction | int, parts: int) -> int:
-    """The least of 1, 2, 5, 10, 20, ... that is contained at most so many times in some points."""
+    """The least of 1, 2, 5, 10, 20, ... that divides some points into at most so many parts."""
     widths: Iterator[int] = (digit * 10**p for p in itertools.count() for digit in (1, 2, 5))
     return next(width for width in widths if width * (parts + 1) > most)
 
 
 def figures(book: Book) -> Figures:
-    """What the class's page and the terminal say first."""
+    """The numbers that the class's page and the terminal show first."""
     people, graded = book.people, col("graded")
     status, nothing = col("status"), col("files").list.len() == 0
 

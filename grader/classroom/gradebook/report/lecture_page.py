@@ -1,4 +1,4 @@
-"""The page to project: the most common mistakes of a class, without a name."""
+"""The page for the projector: the most common mistakes of a class, without names."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from grader.verdict import unpack_map
 MOST_MISTAKES = 3
 
 FEWEST_STUDENTS = 2
-"""What one student alone wrote is nobody else's to see."""
+"""The least number of students with a line, because a line of one student alone is not shown."""
 
 RIGHT = "4"
-"""The shade of what is right."""
+"""The shade of right values."""
 
 _NARROWEST, _WIDEST = 1.0, 8.0
-"""How many times as wide as high a map is drawn, at least and at most."""
+"""The least and the greatest width of a map, as a multiple of its height."""
 
 _SYMBOLS = {
     "cdot": "·",
@@ -35,19 +35,19 @@ _SYMBOLS = {
     "times": "×",
     "to": "→",
 }
-"""What is not a Greek letter, as far as a hint may need it."""
+"""The LaTeX commands that hints use, other than Greek letters."""
 
 _SIZES = "(?:big|Big|bigg|Bigg)[lrm]?|left|right|displaystyle|limits"
 _SUPERSCRIPTS = str.maketrans("0123456789-+n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺ⁿ")
 _GROUP = r"(?:\{((?:[^{}]|\{[^{}]*\})*)\}|(\w))"
-"""What a command takes: braces, or one character."""
+"""The argument of a command: braces, or one character."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
     """A map to draw: `bars` of equal cells, each a column, a row, a length and a shade.
 
-    A cell is 1 wide and `tall` high. Right cells are left out: they are the background.
+    A cell is 1 wide and `tall` high. Right cells are left out, because they are the background.
     """
 
     rows: int
@@ -57,7 +57,7 @@ class Picture:
 
 
 def lecture_page(summary: ClassSummary, course: Course) -> str:
-    """The page: one file, without a script, in letters for the back row."""
+    """Write the page as one file without a script, in letters that the back row can read."""
     common = [m for m in summary.mistakes.most_common() if m.students >= FEWEST_STUDENTS]
     return render(
         "lecture",
@@ -70,7 +70,7 @@ def lecture_page(summary: ClassSummary, course: Course) -> str:
 
 
 def picture(packed: str) -> Picture | None:
-    """The map of a mistake as bars; None where there is none."""
+    """The map of a mistake as bars, or None if there is no map."""
     cells = unpack_map(packed)
     if not cells:
         return None
@@ -88,7 +88,7 @@ def picture(packed: str) -> Picture | None:
 
 
 def course_hint(course: Course, gradient: Gradient) -> str:
-    """The first of the course's own hints for a gradient; "" where it has none."""
+    """The first of the course's own hints for a gradient; "" if it has none."""
     notebook, name = gradient
     for prefix, known in course.gradients(notebook):
         if known == name and (texts := _hints(course).get(prefix, {}).get(name)):

@@ -1,4 +1,4 @@
-"""Mistakes of a class, gradient by gradient: who made which, and in which lines."""
+"""The mistakes of a class, gradient by gradient, with their students and lines."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from grader.reports.wording import note
 from grader.verdict import TO_MEND, Diagnosis, Outcome, Report, Verdict
 
 Gradient = tuple[str, str]
-"""A notebook with the name of one of its gradients."""
+"""A notebook, and the name of one of its gradients."""
 
 LONGEST = 200
-"""Characters of a line that are shown."""
+"""The most characters of a line that are shown."""
 
 _SHORTEST_NAME = 3
-"""Of a name's parts, those of fewer letters are also words of mathematics."""
+"""Parts of a name with fewer letters are ignored, because they are also words of mathematics."""
 
 MOST_LINES = 3
-"""Lines of students that are shown of a mistake."""
+"""The most students' lines that are shown for a mistake."""
 
 MOST_LINKS = 12
-"""Students of a mistake that are linked one by one; the table finds the others."""
+"""The most students of a mistake with a link each. The table finds the others."""
 
 _MOST_TEXTS = 100
-"""Different lines of one mistake that are counted; students are seen in the table's order, so that
-what is left out is always the same."""
+"""The most different lines of one mistake that are counted. Students are added in the table's
+order, so that the same lines are always left out."""
 
 _SAYS = "says:"
 
@@ -46,12 +46,13 @@ C = TypeVar("C", str, tuple[str, str])
 
 @dataclass(slots=True)
 class Mistake:
-    """One mistake in one gradient: its students, their lines without names, what was said of each.
+    """One mistake in one gradient: its students, their lines without names, and the sentences.
 
-    `key` is the diagnosis' kind. Without a diagnosis it says what is equal: "value:" and a digest,
-    "nan", "missing", "shape:27x32", "type:list", "dtype:int64", or "says:" and the sentence.
-    `specimen` is the verdict in which it shows best, by a map of its error or else by its shape;
-    `others` are the wrong gradients of the same notebook nearer the loss: they may show there too.
+    `key` is the kind of the diagnosis. Without a diagnosis, it says what the students have in
+    common: "value:" and a digest, "nan", "missing", "shape:27x32", "type:list", "dtype:int64", or
+    "says:" and the sentence. `specimen` is the verdict that shows the mistake best, by a map of its
+    error or else by its shape. `others` counts the wrong gradients of the same notebook nearer the
+    loss, which may show in the specimen too.
     """
 
     gradient: Gradient
@@ -66,7 +67,7 @@ class Mistake:
 
     @property
     def shown(self) -> dict[str, list[str]]:
-        """A few lines, those first that most students wrote, below what was said most of them."""
+        """The most common lines, each under the sentence most often said about it."""
         messages: dict[str, Counter[str]] = defaultdict(Counter)
         for (line, message), students in self.said.items():
             messages[line][message] = students
@@ -83,11 +84,11 @@ class Mistake:
 
     @property
     def title(self) -> str:
-        """What it is, in words; `code` stands between backticks."""
+        """The mistake in words, with `code` between backticks."""
         return in_words(self.key) if self.diagnosed else title_of(self.key, self.students)
 
     def add(self, student: Student, verdict: Verdict, others: int) -> None:
-        """Count a student in, who has so many gradients wrong that are nearer the loss."""
+        """Add a student with this number of wrong gradients nearer the loss."""
         self.students += 1
         if len(self.named) < MOST_LINKS:
             self.named.append(student)
@@ -112,7 +113,7 @@ class Mistake:
 
 @dataclass(slots=True)
 class Mistakes:
-    """All mistakes of a class; `keys_of` has for each student the mistake in each gradient."""
+    """All mistakes of a class. `keys_of` gives, for each student, the mistake in each gradient."""
 
     found: dict[Gradient, dict[str, Mistake]] = field(default_factory=lambda: defaultdict(dict))
     keys_of: list[dict[Gradient, str]] = field(default_factory=list)
@@ -121,7 +122,7 @@ class Mistakes:
     )
 
     def add(self, student: Student, reports: Iterable[Report]) -> None:
-        """Count a student in, with the reports that count."""
+        """Add a student, with the reports that count."""
         keys: dict[Gradient, str] = {}
         for report in reports:
             wrong = [verdict for verdict in report.verdicts if verdict.outcome in TO_MEND]
@@ -138,21 +139,21 @@ class Mistakes:
         self.keys_of.append(keys)
 
     def of(self, gradient: Gradient) -> list[Mistake]:
-        """The mistakes in a gradient, those first that most students made."""
+        """The mistakes in a gradient, the most common first."""
         return sorted(self.found.get(gradient, {}).values(), key=_rank)
 
     def most_common(self) -> list[Mistake]:
-        """The mistakes in all gradients, those first that most students made."""
+        """The mistakes in all gradients, the most common first."""
         return sorted((m for each in self.found.values() for m in each.values()), key=_rank)
 
     def kind_of_same_value(self, mistake: Mistake) -> str:
-        """What was diagnosed in most others with the same wrong value; "" if nothing was."""
+        """The most common diagnosis of others with the same wrong value; "" if there is none."""
         kinds = self._kinds.get((mistake.gradient, mistake.key), Counter[str]())
         return "" if mistake.diagnosed else next(iter(most_common(kinds)), "")
 
 
 def title_of(key: str, students: int) -> str:
-    """What is said of the mistake with this key, which so many students share; a kind is itself."""
+    """The title of the mistake with this key, which so many students share; a kind is itself."""
     sort, _, rest = key.partition(":")
     match sort:
         case "value":
@@ -173,7 +174,7 @@ def title_of(key: str, students: int) -> str:
 
 
 def in_words(title: str) -> str:
-    """The title as people read it: a sentence for a kind; of one not known here, its word.
+    """The title as people read it: a sentence for a known kind, and otherwise its word.
 
     >>> in_words("missing-sum"), in_words("a wrong value")
     ('a sum is missing', 'a wrong value')
@@ -182,7 +183,7 @@ def in_words(title: str) -> str:
 
 
 def mistake_key(verdict: Verdict) -> str:
-    """What a wrong gradient shares with others that are the same mistake; see `Mistake`."""
+    """The key that equal mistakes in a gradient share; see `Mistake`."""
     if verdict.diagnosis:
         return verdict.diagnosis[0].kind
     if verdict.outcome is Outcome.REFUSED:
@@ -193,7 +194,7 @@ def mistake_key(verdict: Verdict) -> str:
 
 
 def most_common(counts: Counter[C]) -> dict[C, int]:
-    """The counts, largest first; equal ones in the order of what was counted."""
+    """The counts, the largest first, and equal ones in the order of their keys."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -202,7 +203,7 @@ def _rank(mistake: Mistake) -> tuple[int, bool, Gradient, str]:
 
 
 def shareable(code: str, author: Student) -> str:
-    """The line without its comments; "" if it holds a part of its author's name or id.
+    """The line without its comments; "" if it contains a part of its author's name or id.
 
     >>> shareable("dz  = p * dp  # by Ada", Student("ada-1", "Lovelace, Ada"))
     'dz = p * dp'
@@ -214,13 +215,13 @@ def shareable(code: str, author: Student) -> str:
 
 
 def names_author(text: str, author: Student) -> bool:
-    """True if a part of the author's name or id stands in the text, also within an identifier."""
+    """True if the text contains a part of the author's name or id, even inside an identifier."""
     return not _parts(f"{author.name} {author.id}").isdisjoint(_parts(text))
 
 
 @lru_cache(maxsize=10_000)
 def without_comments(code: str) -> str:
-    """The code without comments; where it is not Python, without what follows a `#`."""
+    """The code without comments. If it is not Python, everything after a `#` is removed."""
     cuts: dict[int, int] = {}
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
@@ -238,7 +239,7 @@ def without_comments(code: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def _parts(text: str) -> frozenset[str]:
-    """The words of a text, by letters: those of an identifier too."""
+    """The words of a text, including those inside an identifier."""
     return frozenset(
         word for word in re.findall(r"[^\W\d_]+", text.lower()) if len(word) >= _SHORTEST_NAME
     )

@@ -1,4 +1,4 @@
-"""What all pages of the report have in common: names, templates, style and security policy."""
+"""The common parts of the report's pages: names, templates, style and security policy."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from grader.reports.templates import make_environment
 
 HERE = Path(__file__).parent
 GENERATOR = '<meta name="generator" content="backprop-ninja gradebook">'
-"""By which a page of ours is known."""
+"""The mark by which our pages are recognised."""
 
 _LOOKED_AT = 1_000
-"""So much of a page, in bytes, has to say that it is one."""
+"""The number of bytes at the beginning of a page in which the mark has to be."""
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 _RESERVED = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
-"""What Windows takes for a device."""
+"""The names that Windows reserves for devices."""
 _LONGEST_STEM = 40
 _DIGITS = 16
 
@@ -38,9 +38,9 @@ _DIGITS = 16
 def page_name(student: str) -> str:
     """The file name of a student's page, safe on every file system.
 
-    A plain id is its own name. Any other has what is readable of it, a dot, and a part of its
-    hash: no plain id holds a dot, so nobody can choose an id whose page replaces another's, also
-    where "Ada" and "ada" are one name.
+    A plain id is its own name. Any other name consists of the readable part of the id, a dot, and a
+    part of its hash. A plain id contains no dot, so a student cannot choose an id whose page
+    replaces another's, even on a system that takes "Ada" and "ada" for the same name.
 
     >>> page_name("ada-lovelace"), page_name("../Éva")
     ('ada-lovelace.html', 'eva.9a3aa73fb469c8f1.html')
@@ -65,7 +65,7 @@ def is_ours(path: Path) -> bool:
 
 @cache
 def environment() -> jinja2.Environment:
-    """The templates of the gradebook, then those of the reports of single notebooks."""
+    """The templates of the gradebook, followed by those of the reports on single notebooks."""
     made = make_environment(HERE)
     parts: Any = made.get_template("parts.html.jinja").module
     made.filters["points"] = points_text
@@ -76,7 +76,7 @@ def environment() -> jinja2.Environment:
         "number_of": number_of,
         "page_name": page_name,
         "versions_text": versions_text,
-        # Most rows are the same for many students: made anew, they would take most of the time.
+        # Most rows are the same for many students, and making each anew would take most time.
         "gradient_row": lru_cache(maxsize=10_000)(parts.gradient),
     }
     return made
@@ -93,7 +93,7 @@ def render(name: str, script: str = "", **values: object) -> str:
 
 
 def versions_text(versions: Collection[Versions]) -> str:
-    """The programs that graded, as one line."""
+    """The versions of the programs that graded, on one line."""
     programs = sorted(
         {f"{name} {version}" for each in versions for name, version in asdict(each).items()}
     )
@@ -101,7 +101,7 @@ def versions_text(versions: Collection[Versions]) -> str:
 
 
 def asset(*names: str) -> Markup:
-    """Files of the package, to be put into a page as they are."""
+    """Files of the package, which are put into a page as they are."""
     loader = environment().loader
     assert loader is not None
     return Markup("\n".join(loader.get_source(environment(), name)[0].strip() for name in names))
@@ -109,17 +109,17 @@ def asset(*names: str) -> Markup:
 
 @cache
 def style(*names: str) -> Markup:
-    """Style sheets without the spaces that only people need: every student's page has them."""
+    """Style sheets without needless spaces, because every student's page contains them."""
     text = re.sub(r"/\*.*?\*/", "", str(asset(*names)), flags=re.DOTALL)
     return Markup(re.sub(r"\s*([{};,])\s*", r"\1", text).replace(": ", ":").strip())
 
 
 @cache
 def policy(style_text: str, script: str) -> str:
-    """A content security policy under which nothing runs or loads but these very texts.
+    """A content security policy under which nothing runs or loads except these texts.
 
-    Were something of a student's to slip through unescaped, the browser would refuse to run it:
-    its hash is not here, and there is no `unsafe-inline`, not even for style attributes.
+    If a student's text were to slip through unescaped, the browser would refuse to run it, because
+    its hash is missing here. There is no `unsafe-inline`, not even for style attributes.
     """
     scripts = f" script-src {_hash(script)};" if script else ""
     return (

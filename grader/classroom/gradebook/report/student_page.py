@@ -1,4 +1,4 @@
-"""A student's page: what was handed in, what is right, and why the rest is not."""
+"""A student's page: what was handed in, what is right, and why the rest is wrong."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from grader.reports.course_boards import boards
 from grader.verdict import Report, count_outcomes
 
 Lines = Mapping[str, Line]
-"""The lines of the files that count, by their ids."""
+"""The lines of the files that count, by id."""
 
 
 def student_page(row: Record, lines: Lines, rubric: Rubric) -> str:
-    """The page, which holds nothing of any other student, no seed and no suspicion."""
+    """Write the page, without anything about other students, seeds or suspicions."""
     return render(
         "student",
         row=row,
@@ -38,7 +38,7 @@ def student_page(row: Record, lines: Lines, rubric: Rubric) -> str:
 
 
 def points_of(report: Report, cell: Record, rubric: Rubric) -> dict[str, str]:
-    """What each gradient earned of its points; nothing where the verdict says that already."""
+    """The share of its points that each gradient earned, unless the verdict already says it."""
     plain = rubric.carried == rubric.default == ONE and not (rubric.points or rubric.defaults)
     if plain and not cell["set_points"]:
         return {}
@@ -53,7 +53,7 @@ def points_of(report: Report, cell: Record, rubric: Rubric) -> dict[str, str]:
 
 
 def moment(submitted: str) -> str:
-    """A time as people write it, in the zone in which it was written down."""
+    """A time as people write it, in its own zone."""
     return f"{datetime.fromisoformat(submitted):%d %b %Y, %H:%M %Z}"
 
 

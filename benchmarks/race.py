@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from corpus.readers.lecture_course import COURSE
+from corpus.readers.lecture_course import COURSE, TRAINING
 from grader.notebook.training.manual_step import write_backward
 from grader.submission.read import read_submission
 from makemore_data import build_splits, load_names
@@ -16,7 +16,7 @@ SOLUTION = Path(__file__).parent.parent / "notebooks" / "solutions" / "04_manual
 
 def measure() -> dict[str, float]:
     """Steps per second of each loop of notebook 4, with the solution in the student's place."""
-    solution = write_backward(read_submission(SOLUTION, COURSE).cells)
+    solution = write_backward(TRAINING, read_submission(SOLUTION, COURSE).cells)
     loops = contestants("by hand, the solution's", solution, say=print)
     (X, Y), *_ = build_splits(load_names())
     return race(loops, X, Y)

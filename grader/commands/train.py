@@ -9,7 +9,7 @@ import click
 import torch
 
 from grader.commands.options import PathTo
-from grader.notebook.training.manual_step import Unfinished, write_backward
+from grader.notebook.training.manual_step import Unfinished, training, write_backward
 from grader.program.course import built_in_course
 from grader.submission.notebook_file import UnreadableNotebook
 from grader.submission.read import read_submission
@@ -34,7 +34,7 @@ def train_and_report(notebook: Path, steps: int) -> list[str]:
     An interrupt ends the training after the current step, and the lines are then about what was
     reached.
     """
-    backward = write_backward(read_submission(notebook, built_in_course()).cells)
+    backward = write_backward(training(), read_submission(notebook, built_in_course()).cells)
     _, itos = build_vocabulary()
     (Xtr, Ytr), (Xdev, Ydev), _ = build_splits(load_names())
     run = begin_run()

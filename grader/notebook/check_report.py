@@ -172,19 +172,14 @@ def _not_wrong(row: Row, is_forward_stale: bool) -> Section:
 def _wrong(row: Row, has_heat_map: bool) -> Section:
     verdict, comparison = row.verdict, row.comparison
     note, facts = wording.note(verdict), tuple(_facts(row))
-    says_shapes = verdict.why == "shape"
-    if any("shape" in one.tells for one in verdict.diagnosis):
+    says_shape = verdict.why == "shape"
+    if any("shape" in diagnosis.tells for diagnosis in verdict.diagnosis):
         facts = ()
-        # What raised there raised for this shape, and the notebook knows nothing of it.
-        note = "" if any(reason.code == "sizes" for reason in verdict.reasons) else note
-    if facts and comparison.shape != comparison.expected_shape:
-        # One of the two says the shapes, and the diagnosis, if there is one, what to make of them.
-        note = "" if says_shapes and verdict.diagnosis else note
-        facts = () if says_shapes and not verdict.diagnosis else facts
-    elif facts and says_shapes:
-        # There the batch may be another, and what arrives is right.
+    elif says_shape and facts and comparison.shape == comparison.expected_shape:
         note = f"As the check runs it, {note}"
         facts = (f"In this notebook it has shape {comparison.shape}, as expected.", *facts[1:])
+    elif says_shape:
+        facts = ()
     return replace(
         _head(row),
         where=wording.where(verdict.place),

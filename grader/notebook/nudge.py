@@ -137,13 +137,11 @@ def move_number(
     moves = [float(share) * 1.5 * reach for share in torch.linspace(-1, 1, CURVE_POINTS)]
     losses = [change(by) for by in moves]
     why_zero = ""
-    if not program.readers(tensor) and tensor != program.loss:
-        why_zero = f"No line reads {tensor}, so the loss does not depend on it."
-    elif tensor in references.zero_by_structure and abs(found) <= ROUNDING_NOISE:
+    if tensor in references.zero_by_structure and abs(found) <= ROUNDING_NOISE:
         readers = " and ".join(program.readers(tensor))
         why_zero = (
-            f"All are zero but for rounding, at every place of {tensor}: what comes back to it"
-            f" through {readers} cancels, so that the loss does not depend on it."
+            f"Apart from rounding, this gradient is zero at every place of {tensor}: what comes"
+            f" back to it through {readers} cancels, so the loss does not depend on it."
         )
     elif not any(losses):
         why_zero = "On this batch the loss does not depend on this number."

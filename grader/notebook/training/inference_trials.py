@@ -1,4 +1,4 @@
-"""What calibration, logits, the mean loss and the sampling of names are seen to do."""
+"""The trials of calibration, logits, mean loss and the sampling of names."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from makemore_data.names.vocabulary import build_vocabulary
 from makemore_data.training.train import begin_run
 
 MANY_WINDOWS = 3001
-"""More than anybody would take for all who takes the first of them. It is a prime, so that the last
-piece is shorter if they are cut into pieces of one size."""
+"""More windows than a piece would take that takes only the first few. The number is a prime, so
+that equal minibatches always leave a shorter one at the end."""
 
 
 def small_network(windows: int) -> tuple[Parameters, Tensor, Tensor]:
-    """Parameters of a small network, with windows and the characters that follow, at random."""
+    """Draw the parameters of a small network, windows, and the characters that follow them."""
     g = torch.Generator().manual_seed(5)
     parameters = begin_run(N_HIDDEN, BLOCK_SIZE, seed=5).parameters
     X = torch.randint(27, (windows, BLOCK_SIZE), generator=g)
@@ -52,9 +52,9 @@ def _unchanged(before: Mapping[str, Tensor], now: Mapping[str, Tensor]) -> Itera
 
 
 def calibrate_facts(piece: Part) -> Iterator[Fact]:
-    """Ask for mean and variance of many windows."""
+    """Ask for the mean and the variance of many windows."""
     parameters, X, _ = small_network(MANY_WINDOWS)
-    parameters.W1.mul_(0.05)  # small variances: it shows if a small number is added
+    parameters.W1.mul_(0.05)  # with small variances it shows if 1e-5 is added
     given = {**parameters._asdict(), "X": X}
     before = _copies(given)
     returned = piece(parameters, X)
@@ -63,14 +63,14 @@ def calibrate_facts(piece: Part) -> Iterator[Fact]:
         isinstance(returned, tuple | list) and len(returned) == 2,
         f"It returns {kind_of(returned)}, but it should return two tensors, mean and variance.",
     )
-    yield Fact("", dict(zip(("the mean", "the variance"), returned, strict=True)))
+    yield Fact(dict(zip(("the mean", "the variance"), returned, strict=True)))
 
 
 def logits_facts(piece: Part) -> Iterator[Fact]:
     """Ask for the logits of ten windows."""
     parameters, X, _ = small_network(10)
     g = torch.Generator().manual_seed(6)
-    parameters.bngain[0, 0] = 0.002  # with the variance below: so that it shows if eps is missing
+    parameters.bngain[0, 0] = 0.002  # with the variance below it shows if 1e-5 is missing
     mean = torch.randn((1, N_HIDDEN), generator=g)
     variance = torch.rand((1, N_HIDDEN), generator=g) + 1e-4
     variance[0, 0] = 1e-6
@@ -78,7 +78,7 @@ def logits_facts(piece: Part) -> Iterator[Fact]:
     before = _copies(given)
     logits = piece(parameters, mean, variance, X)
     yield from _unchanged(before, given)
-    yield Fact("the tensor of logits", logits)
+    yield Fact({"the tensor of logits": logits})
     watched = Parameters(*(parameter.requires_grad_() for parameter in parameters))
     yield rule(
         not piece(watched, mean, variance, X).requires_grad,
@@ -90,13 +90,13 @@ def logits_facts(piece: Part) -> Iterator[Fact]:
 def mean_loss_facts(piece: Part) -> Iterator[Fact]:
     """Ask for the loss of 150 windows, of 9, and of very many."""
     parameters, *_ = small_network(1)
-    # With the small weights of the beginning all losses are about ln 27.
+    # With the small weights of a new network all losses would be about ln 27.
     parameters = parameters._replace(W2=10 * parameters.W2)
     for windows in (150, 9, MANY_WINDOWS):
         _, X, Y = small_network(windows)
         mean, variance = calibrate(parameters, X)
         given = parameters, mean.abs() + 0.5, 2 * variance
-        # Sorted by their losses, the windows of no piece have the mean of all.
+        # When the windows are sorted by their losses, no part of them has the mean of all.
         order = F.cross_entropy(logits_with(*given, X), Y, reduction="none").argsort()
         loss = piece(*given, X[order], Y[order])
         hint = " `.item()` turns it into one." if isinstance(loss, Tensor) else ""
@@ -104,17 +104,17 @@ def mean_loss_facts(piece: Part) -> Iterator[Fact]:
             isinstance(loss, int | float) and not isinstance(loss, bool),
             f"It returns {kind_of(loss)}, but it should return a plain number.{hint}",
         )
-        yield Fact(f"the loss of {windows:,} windows", loss)
+        yield Fact({f"the loss of {windows:,} windows": loss})
 
 
 LONG_NAME = 60
-"""Characters of a name that no loop of a likely length reaches."""
+"""Characters of a name that is longer than any `for _ in range(...)` is likely to make."""
 SURE = 60.0
-"""A logit so far above the others that its character is certain, and its power still finite."""
+"""A logit so large that its character is certain, and so small that its exponential is finite."""
 
 
 def sample_name_facts(piece: Part) -> Iterator[Fact]:
-    """Have names made of predictions that are known: first certain ones, then chances."""
+    """Ask for names whose characters are certain, then for 200 names that are drawn."""
     _, itos = build_vocabulary()
     for script, size in (
         ([5, 13, 1, 12, 25], BLOCK_SIZE),
@@ -126,10 +126,10 @@ def sample_name_facts(piece: Part) -> Iterator[Fact]:
         name = piece(_predict_in_turn(script, windows), itos, size, _generator(2))
         yield from _window_facts(windows, script, size)
         drawn = "".join(itos[index] for index in [*script, 0])
-        yield Fact(f"the name, where {drawn} is drawn,", name)
+        yield Fact({f"the name, where {drawn} is drawn,": name})
 
     def predict(window: Any) -> Tensor:
-        """After the dot comes an a, or now and then a b, and then the end."""
+        """Let a name be "a" with probability 0.8 and "b" with probability 0.2."""
         if _indices(window)[-1]:
             return _certain(0)
         logits = torch.full((1, 27), -30.0)
@@ -159,7 +159,7 @@ def sample_name_facts(piece: Part) -> Iterator[Fact]:
 def _window_facts(
     windows: Sequence[Sequence[int]], script: Sequence[int], size: int
 ) -> Iterator[Fact]:
-    """Compare the windows that predictions were asked for with those of a name's characters."""
+    """Compare the windows that a piece gave to `predict` with the right ones."""
     padded = [0] * size + [*script]
     due = [padded[k : k + size] for k in range(len(script) + 1)]
     pairs = enumerate(zip(windows, due, strict=False))
@@ -176,11 +176,11 @@ def _window_facts(
             f"Call {wrong + 1} of `predict` gets the window {windows[wrong]}, but it should get"
             f" {due[wrong]}{after}. (`block_size` is {size} here.)"
         )
-    yield Fact("", [*windows], sentence)
+    yield Fact({"the windows": [*windows]}, sentence)
 
 
 def _predict_in_turn(script: Sequence[int], windows: list[list[int]]) -> Part:
-    """A `predict` that leaves one character possible at each call, and notes the windows."""
+    """Make a `predict` that allows one character at each call and records the windows."""
 
     def predict(window: Any) -> Tensor:
         windows.append(_indices(window))

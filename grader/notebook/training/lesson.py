@@ -1,4 +1,4 @@
-"""What notebook 4's own cells call to turn an answer into training."""
+"""Check an answer by training with it, and make it a function for notebook 4's training."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from makemore_data.training.train import Backward
 
 @told(NotInTheLesson)
 def check_training() -> None:
-    """Train a hundred steps with your answer, beside autograd, on three networks.
+    """Train a hundred steps with your answer and compare them with autograd's, on three networks.
 
-    Prints a line for each: the lecture's sizes, then two hidden networks of other sizes. Where
-    answers are missing, wrong or refused it prints which; it raises nothing.
+    It prints a line for each network: one of the lecture's sizes and two hidden ones of other
+    sizes. If answers are missing, wrong or refused, it prints which. It raises nothing.
     """
     lesson = open_lesson(training().prefix)
     answer = parse_answer(lesson.cells)
     if answer.broken:
         print(f"training        | error\n  {next(iter(answer.broken.values())).message}")
         return
-    if missing := missing_gradients(answer):
+    if missing := missing_gradients(lesson.exercise, answer):
         print(f"training        | to do: {', '.join(missing)}")
         return
     verdicts = lesson.verdicts().values()
@@ -56,17 +56,18 @@ def check_training() -> None:
 
 @told(NotInTheLesson, Unfinished)
 def my_backward(anyway: bool = False) -> Backward | None:
-    """Your answer cells as a function, with the forward pass before them.
+    """Make a function of the forward pass and your answer cells.
 
     Args:
-        anyway: True makes the function of an answer that the check does not pass, too.
+        anyway: True makes the function even if the check does not pass the answer.
 
     Returns:
-        `backward(Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2) -> loss, gradients`, or None, with a
-        sentence printed, while some gradient is still to do, or wrong.
+        `backward(Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2) -> loss, gradients`. As long as a
+        gradient is missing or wrong it returns None, and prints which.
     """
     lesson = open_lesson(training().prefix)
-    backward = first_prints(write_backward(lesson.cells, lesson.namespace), "Your answer")
+    backward = write_backward(lesson.exercise, lesson.cells, lesson.namespace)
+    backward = first_prints(backward, "Your answer")
     wrong = wording.wrong(list(lesson.verdicts().values()))
     if not wrong:
         return backward
@@ -83,11 +84,11 @@ def my_backward(anyway: bool = False) -> Backward | None:
 
 
 def show_code(function: Callable[..., object]) -> None:
-    """Display a function as it stands in its file.
+    """Display the text of a function.
 
     Raises:
-        TypeError: it is no function of a Python file.
-        OSError: its file is not there.
+        TypeError: it is not a function that was written in Python.
+        OSError: its text cannot be found.
     """
     code = getsource(function).rstrip()
     show({"text/markdown": f"```python\n{code}\n```", "text/plain": code})

@@ -1,4 +1,4 @@
-"""A student's backward pass as a function: from the cells of a notebook to one training step."""
+"""Make a function of the answer cells that hold a student's backward pass."""
 
 from __future__ import annotations
 
@@ -27,70 +27,71 @@ _MARK = re.compile(rf"{ROLE_COMMENT.pattern}|### (BEGIN|END) SOLUTION")
 
 
 def training() -> Exercise:
-    """The exercise that trains, the built-in course's own."""
+    """The exercise of notebook 4, whose answer trains the network."""
     return exercise_called(built_in_course(), "ex4")
 
 
 class Unfinished(Exception):
-    """The answer is not a whole backward pass yet; the message is a sentence."""
+    """The answer is not a complete backward pass yet. The message tells the student why."""
 
 
 def write_backward(
+    exercise: Exercise,
     cells: Sequence[AnswerCell],
     namespace: Mapping[str, Any] | None = None,
 ) -> Backward:
-    """The function that `backward_source` writes down.
+    """Define the function that `backward_source` writes.
 
     Args:
-        cells: answer cells of a notebook; those of other exercises are left out.
-        namespace: the names that the answer may use, a notebook's; by default torch, F and the
-            lecture's sizes.
+        exercise: the one that the cells answer.
+        cells: the answer cells of a notebook; those of other exercises are left out.
+        namespace: the notebook's names, which the answer may use; by default they are torch, F
+            and the lecture's sizes.
 
     Raises:
-        Unfinished: some gradient is still to do, a cell is not Python, or may not stand in a
-            function.
+        Unfinished: a gradient is still to do, a cell is not Python, or it holds a statement that
+            Python does not accept in a function.
     """
-    source = backward_source(cells_of(training().prefix, cells))
+    source = backward_source(exercise, cells_of(exercise.prefix, cells))
     name = f"<{FUNCTION}>"
     # So that a traceback shows the student's own lines.
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    scope = {"torch": torch, "F": F, **training().sizes, **(namespace or {})}
+    scope = {"torch": torch, "F": F, **exercise.sizes, **(namespace or {})}
     try:
         code = compile(source, name, "exec")
     except SyntaxError as error:  # `from math import *` and `global` may stand in a cell alone
         line = source.splitlines()[(error.lineno or 1) - 1].strip()
         raise Unfinished(
-            f"{FUNCTION}() writes your answer into a function, where Python does not accept"
-            f" `{line}`: {error.msg}."
+            f"Your answer becomes a function, where Python does not accept `{line}`: {error.msg}."
         ) from None
     exec(code, scope)
     backward: Backward = scope[FUNCTION]
     return backward
 
 
-def backward_source(cells: Sequence[AnswerCell]) -> str:
-    """The text of a function: the forward pass, the answer cells as they stand, and the result.
+def backward_source(exercise: Exercise, cells: Sequence[AnswerCell]) -> str:
+    """Write the text of a function: the forward pass, the answer cells unchanged, and the result.
 
     Raises:
-        Unfinished: some gradient is still to do, or a cell is not Python.
+        Unfinished: a gradient is still to do, or a cell is not Python.
     """
     answer = parse_answer(cells)
     for reason in answer.broken.values():
         raise Unfinished(reason.message)
-    if missing := missing_gradients(answer):
+    if missing := missing_gradients(exercise, answer):
         raise Unfinished(f"to do: {', '.join(missing)}")
-    inputs = ", ".join(parse_program(training().forward).inputs)
+    inputs = ", ".join(parse_program(exercise.forward).inputs)
     gradients = ", ".join(f"d{name}" for name in PARAMETERS)
     cells_text = [_without_marks(cell.source) for cell in answer.cells]
-    body = "\n".join([body_source(training().forward), *cells_text])
+    body = "\n".join([body_source(exercise.forward), *cells_text])
     return (
         f"def {FUNCTION}({inputs}):\n{textwrap.indent(body.rstrip(), '    ')}\n"
         f"    return loss, ({gradients})\n"
     )
 
 
-def missing_gradients(answer: Answer) -> tuple[str, ...]:
-    """The gradients that are blanks still, or parameters' gradients that nothing assigns."""
+def missing_gradients(exercise: Exercise, answer: Answer) -> tuple[str, ...]:
+    """The gradients that are still blank, and the parameters' gradients that no line assigns."""
     assigned: set[str] = set()
     blanks: set[str] = set()
     for statement, effects in answer.shown.items():
@@ -99,9 +100,9 @@ def missing_gradients(answer: Answer) -> tuple[str, ...]:
         # Names that come out of `exec` or `globals` do not show; running it will.
         assigned |= {f"d{name}" for name in PARAMETERS}
     needed = blanks | {f"d{name}" for name in PARAMETERS}
-    return tuple(name for name in training().gradients if name in needed - assigned)
+    return tuple(name for name in exercise.gradients if name in needed - assigned)
 
 
 def _without_marks(source: str) -> str:
-    """A cell without the lines that only the grader and the builder read."""
+    """Remove from a cell the lines that only the grader and the builder read."""
     return "\n".join(line for line in source.splitlines() if not _MARK.fullmatch(line.strip()))

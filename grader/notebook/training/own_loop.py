@@ -1,4 +1,4 @@
-"""The parts of a training loop that a student of notebook 4 writes: run, judged, used if right."""
+"""Check the parts of the training loop that a student writes in notebook 4."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from grader.notebook.training.trial import (
     Misused,
     Part,
     RaisedByPiece,
-    explain,
     find_difference,
+    recognise,
 )
 from grader.printable import listed, printable, sentence
 from grader.worker.engine import one_thread
@@ -45,18 +45,18 @@ TRIALS = {**STEP_TRIALS, **INFERENCE_TRIALS}
 
 
 def check_own(part: str, function: Part) -> Part:
-    """Run a function of yours on small data; say whether it is right, or what is wrong.
+    """Run a function of yours on small data, and say whether it is right or what is wrong.
 
-    It runs in this notebook, on tensors made for the purpose, and does not find those of the
-    notebook: what it needs are its arguments.
+    Your function runs in this notebook, on tensors made for the check. While it runs, the tensors
+    of the notebook are out of its reach, so it has to work with its arguments.
 
     Args:
         part: which part of the loop it is, such as "update".
         function: the part as you wrote it.
 
     Returns:
-        Your function if it is right, else the course's own, so that the cells below can run. One
-        that prints falls silent where it does so at every step.
+        Your function if it is right, and otherwise the course's own, so that the cells below can
+        run. If yours prints at every step, only its first prints are shown.
     """
     if part not in TRIALS:
         print(f'There is no part "{part}" of the loop; there are {listed(TRIALS)}.')
@@ -96,11 +96,11 @@ def ends_in_blank(function: Part) -> bool:
 
 
 def _find_trouble(part: str, name: str, function: Part, printed: io.StringIO) -> str:
-    """What is wrong with a function, as a sentence, or ""; `printed` takes what it prints."""
+    """Say in a sentence what is wrong with a function, or return "". `printed` takes its prints."""
     if not callable(function):
         return f"It is {type(function).__name__}, not a function."
-    if has_failed(name):  # what there is of that name is an earlier one
-        return "Its cell ended in an error. Mend what stands below that cell, and run it again."
+    if has_failed(name):  # the function of that name is an earlier version
+        return "Its cell ended in an error. Mend the error shown below that cell, and run it again."
     scope = getattr(inspect.unwrap(function), "__globals__", {})
     with _without_tensors(scope) as hidden:
         try:
@@ -120,12 +120,12 @@ def _find_trouble(part: str, name: str, function: Part, printed: io.StringIO) ->
         except RaisedByPiece as raised:
             error = raised.__cause__ or raised
             return _in_words(error, part, inspect.unwrap(function), hidden)
-    return explain(part, TRIALS[part], difference) if difference else ""
+    return recognise(part, TRIALS[part], difference) if difference else ""
 
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    """Raise `TimeLimit` where the block takes too long, if this thread may set an alarm."""
+    """Raise `TimeLimit` if the block takes too long and this thread may set an alarm."""
     with alarm_if_free() as has_alarm:
         try:
             if has_alarm:
@@ -139,7 +139,7 @@ def _in_time() -> Iterator[None]:
 
 @contextmanager
 def _without_tensors(scope: dict[str, Any]) -> Iterator[set[str]]:
-    """Take the tensors and runs out of a notebook's names for a while: nothing can change them."""
+    """Hide a notebook's tensors and runs from its functions, so that nothing can change them."""
     kinds = (Tensor, Run, torch.Generator)
     hidden = {
         name: value
@@ -156,17 +156,13 @@ def _without_tensors(scope: dict[str, Any]) -> Iterator[set[str]]:
 
 
 def _in_words(error: BaseException, part: str, function: Part, hidden: set[str]) -> str:
+    """Tell the student what a function raised, in which line, and what it means if known."""
     file = function.__code__.co_filename if hasattr(function, "__code__") else ""
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = f" in `{printable(own[-1].line or '')}`" if own else ""
-    unknown = re.match(r"(?:name|cannot access local variable) '(\w+)'", str(error))
-    if isinstance(error, UnboundLocalError) and unknown:
+    if isinstance(error, NameError) and error.name in hidden:
         return (
-            f"`{unknown[1]}` is used{line} before it has a value: are the lines in the right order?"
-        )
-    if isinstance(error, NameError) and unknown and unknown[1] in hidden:
-        return (
-            f"It uses the notebook's `{unknown[1]}`{line}, whatever it is given: use the arguments,"
+            f"It uses the notebook's `{error.name}`{line}, whatever it is given. Use the arguments,"
             " or what the function has made of them."
         )
     message = _first_line(error)

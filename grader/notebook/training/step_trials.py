@@ -1,4 +1,4 @@
-"""What a step, its learning rate and the loop around them are seen to do."""
+"""The trials of the update, the learning rate and the training loop."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from makemore_data.training.train import (
 HALF = ALL_STEPS // 2
 """The step at which the learning rate falls."""
 NOISE = 1e-5
-"""How far off a move may be: the parameters are rounded, and their differences with them."""
+"""How far off a move may be, because it is the difference of two rounded parameters."""
 FEW = BATCH + 8
-"""Rows that are all drawn in twenty steps."""
+"""So few rows that twenty steps draw all of them."""
 
 ARGUMENTS = (
     "`backward` wants the minibatch first, then the seven parameters of the run as they are now,"
@@ -46,7 +46,7 @@ ARGUMENTS = (
 
 
 def update_facts(piece: Part) -> Iterator[Fact]:
-    """Take one step of length 0.5 with gradients that are known."""
+    """Take one step of length 0.5 with random gradients."""
     parameters, g = begin_run(N_HIDDEN).parameters, torch.Generator().manual_seed(1)
     before = [parameter.clone() for parameter in parameters]
     gradients = [torch.randn(parameter.shape, generator=g) for parameter in parameters]
@@ -68,7 +68,6 @@ def update_facts(piece: Part) -> Iterator[Fact]:
         len(moved) == len(names), f"Only {listed(moved)} changed, but all seven parameters have to."
     )
     yield Fact(
-        "",
         {f"the step of {name}": move for name, move in zip(names, moves, strict=True)},
         noise=NOISE,
     )
@@ -77,12 +76,12 @@ def update_facts(piece: Part) -> Iterator[Fact]:
 def learning_rate_facts(piece: Part) -> Iterator[Fact]:
     """Ask for the learning rate at the beginning, at the end and around half time."""
     steps = (0, 1, HALF // 10, HALF // 2, HALF - 1, HALF, HALF + 1, HALF * 3 // 2, ALL_STEPS - 1)
-    yield Fact("", {f"the learning rate of step {step:,}": piece(step) for step in steps})
+    yield Fact({f"the learning rate of step {step:,}": piece(step) for step in steps})
 
 
 @dataclass(slots=True, eq=False)
 class Recorder:
-    """A backward pass that notes what it is asked. Its k-th gradients are k everywhere."""
+    """A backward pass that records what it is given. At its k-th call every gradient is k."""
 
     run: Run
     minibatches: list[tuple[Tensor, Tensor]] = field(default_factory=list)
@@ -90,7 +89,7 @@ class Recorder:
     """One number of each parameter, at each call."""
 
     def as_backward(self) -> Part:
-        """The recorder as the `backward` of a loop; an exception says that name of it."""
+        """Return the recorder as a function that exceptions call `backward`."""
 
         def backward(  # type: ignore[no-untyped-def]
             Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2
@@ -119,12 +118,12 @@ class Recorder:
         return loss, [torch.full_like(own, float(number)) for own in self.run.parameters]
 
     def place(self) -> Tensor:
-        """One number of each parameter, as they are now."""
+        """Take one number of each parameter as it is now."""
         return torch.stack([parameter.flatten()[0] for parameter in self.run.parameters])
 
 
 def loop_facts(piece: Part) -> Iterator[Fact]:
-    """Take six steps, half of them on either side of half time, then twenty with other seeds."""
+    """Take three steps before the learning rate falls and three after; then twenty, twice."""
     steps = range(HALF - 3, HALF + 3)
     run = begin_run(N_HIDDEN)
     for number, parameter in enumerate(run.parameters):
@@ -134,7 +133,7 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     X, Y = rows[:, None].expand(FEW, BLOCK_SIZE).clone(), rows % 27
     recorder = Recorder(run)
     piece(run, recorder.as_backward(), X, Y, steps.stop)
-    minibatches = [*recorder.minibatches]
+    minibatches = recorder.minibatches
     kept: Any = run.losses
     losses = kept[steps.start :] if isinstance(kept, list) else []
     asked, noted = len(minibatches), len(losses)
@@ -163,7 +162,6 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     moves = torch.stack([*recorder.places, recorder.place()]).diff(dim=0)
     at_step = [f"at step {step:,}" for step in steps]
     yield Fact(
-        "",
         {
             f"what each parameter moves by {place}": move
             for place, move in zip(at_step, moves, strict=True)
@@ -176,13 +174,7 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
         " into one.",
     )
     noted_losses = zip(at_step, losses, strict=True)
-    yield Fact("", {f"the loss noted {place}": loss for place, loss in noted_losses})
-    piece(run, recorder.as_backward(), X, Y, steps.stop)
-    yield rule(
-        len(recorder.minibatches) == asked,
-        "Where all steps are done already, it takes one more, because the test comes too late."
-        " Ask before each step whether `run.step < until`.",
-    )
+    yield Fact({f"the loss noted {place}": loss for place, loss in noted_losses})
     drawn, again, other = (_draw_rows(piece, X, Y, seed) for seed in (1, 1, 2))
     yield rule(
         torch.equal(drawn, again),
@@ -203,7 +195,7 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
 
 
 def _draw_rows(piece: Part, X: Tensor, Y: Tensor, seed: int) -> Tensor:
-    """The rows of twenty minibatches, one after the other."""
+    """Return the rows of twenty minibatches, one after the other."""
     recorder = Recorder(begin_run(N_HIDDEN, seed=seed))
     piece(recorder.run, recorder.as_backward(), X, Y, 20)
     return torch.cat([Xb[:, 0] for Xb, _ in recorder.minibatches])

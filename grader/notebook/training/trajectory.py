@@ -1,4 +1,4 @@
-"""Whole training with an answer, beside the same training with autograd."""
+"""Compare a training with the student's gradients and the same training with autograd's."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ LEARNING_RATE = 0.1
 
 CELL = "training"
 MINE = "training_"
-"""What the names begin with that the training loop needs beside the student's."""
+"""The beginning of the names that the training loop needs beside the student's."""
 
 TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-7}
-"""Of a tensor's largest entry: how far an answer may be from autograd.
+"""How far an answer may be from autograd, as a share of the tensor's largest entry.
 
 Over a hundred steps rounding alone makes 1e-5 in float32 and 1e-13 in float64.
 """
 NOISE = {torch.float32: 1e-5, torch.float64: 1e-12}
-"""Of the largest entry of all seven gradients: what a gradient of zero may differ by."""
+"""How far off a gradient of zero may be, as a share of the largest entry of all seven gradients."""
 
 
 def compare_trajectories(
     cells: Sequence[AnswerCell], runner: Runner, steps: int = STEPS
 ) -> dict[str, str]:
-    """Train with an answer on random data: at the lecture's sizes, then on the hidden ones.
+    """Train with an answer on random data, at the lecture's sizes and then at the hidden ones.
 
-    On each instance the worker gets parameters and `steps` minibatches. It runs the forward pass,
+    For each network the worker gets parameters and `steps` minibatches. It runs the forward pass,
     the answer and a plain update (rate 0.1) in a loop, in one namespace, as the student's own loop
-    would, and sends back every step's loss, gradients and parameters. The judge, who has autograd,
-    compares the gradients of each step with autograd's at the very same parameters, and the
-    parameters with those of a training of autograd's own.
+    would, and sends back the gradients and parameters of every step. Here the gradients of each
+    step are compared with autograd's at the same parameters, and the parameters with those of a
+    training that autograd does on its own.
 
     Returns:
         For each network, such as "a network of the lecture's sizes, float32", a sentence about the
-        first step at which the answer and autograd part, or "".
+        first step at which the answer leaves autograd's training, or "".
     """
     references = prepare(training())
     answer = parse_answer([AnswerCell(CELL, _loop(cells, steps))])
@@ -75,13 +75,13 @@ def compare_trajectories(
 
 
 def _loop(cells: Sequence[AnswerCell], steps: int) -> str:
-    """The text of the training: what the worker runs."""
+    """Write the text of the training, which the worker runs."""
     answer = parse_answer(cells)
     live = ast.Module([s for s in answer.top if not is_blank(s)], [])
-    traced = ("loss", *PARAMETERS, *(f"d{name}" for name in PARAMETERS))
+    traced = (*PARAMETERS, *(f"d{name}" for name in PARAMETERS))
     lines = [f"{MINE}{name} = C.new_zeros({steps}, *{name}.shape)" for name in PARAMETERS]
     lines += [f"{MINE}d{name} = torch.zeros_like({MINE}{name})" for name in PARAMETERS]
-    lines += [f"{MINE}loss = C.new_zeros({steps})", f"for {MINE}step in range({steps}):"]
+    lines += [f"for {MINE}step in range({steps}):"]
     body = [f"Xb, Yb = {MINE}Xs[{MINE}step], {MINE}Ys[{MINE}step]", body_source(training().forward)]
     body += [ast.unparse(live)]
     # New tensors instead of changed ones: the parameters of this step may be kept by an answer.
@@ -102,12 +102,12 @@ def _draw_batches(instance: Instance, steps: int) -> dict[str, Tensor]:
 def _train(
     answer: Answer, instance: Instance, batches: Mapping[str, Tensor], runner: Runner
 ) -> Mapping[str, Tensor] | str:
-    """Every step's loss, gradients and parameters out of the worker, or why there are none."""
+    """Return every step's gradients and parameters from the worker, or say why there are none."""
     for reason in answer.broken.values():  # `global loss` may stand in a cell, not in a loop
         return reason.message
     given = {name: instance.values[name] for name in PARAMETERS}
     given |= {f"{MINE}{name}": batch for name, batch in batches.items()}
-    wanted = [f"{MINE}{name}" for name in ("loss", *PARAMETERS)]
+    wanted = [f"{MINE}{name}" for name in PARAMETERS]
     wanted += [f"{MINE}d{name}" for name in PARAMETERS]
     double = instance.dtype is torch.float64
     values = Values(new_key(), {"given": {**given, **instance.sizes}})
@@ -139,7 +139,7 @@ def _departure(
     batches: Mapping[str, Tensor],
     traces: Mapping[str, Tensor],
 ) -> str:
-    """A sentence about the first step at which the training is not autograd's, or ""."""
+    """Say at which step the training first leaves autograd's, or return ""."""
     mine = theirs = {name: instance.values[name] for name in PARAMETERS}
     for step, (Xb, Yb) in enumerate(zip(batches["Xs"], batches["Ys"], strict=True)):
         gradients = program.gradients({"Xb": Xb, "Yb": Yb, **mine})
@@ -162,7 +162,7 @@ def _departure(
 
 
 def _is_close(trace: Tensor | None, step: int, reference: Tensor, largest: float = 0.0) -> bool:
-    """True if a trace is there, and at this step differs from the reference by rounding only.
+    """True if there is a trace that at this step equals the reference, apart from rounding.
 
     `largest` is the largest entry of all seven gradients.
     """

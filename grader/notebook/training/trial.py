@@ -1,4 +1,4 @@
-"""A trial: a student's piece runs beside the course's own, and beside wrong ones that are known."""
+"""A trial runs a student's piece of the training beside the course's own and records both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Part = Callable[..., Any]
 
 N_HIDDEN, BLOCK_SIZE = 7, 3
 MOST_CALLS = 300
-"""How often a piece may ask for gradients or predictions. No trial needs more than 70 calls."""
+"""How often a piece may ask for gradients or predictions. A right piece needs at most 70 calls."""
 TOLERANCE = 1e-4
 """How far a float32 result may be off, as a share of the largest number of its tensor."""
 NEARER = 0.1
@@ -30,49 +30,55 @@ HERE = Path(__file__).parent
 PIECES: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     (HERE / "mistakes.toml").read_text(encoding="utf-8")
 )
-"""For each part the known mistakes, as edits of the course's own lines."""
+"""For each part of the training, the known mistakes as edits of the course's own lines."""
+TRIAL_FILES = {str(path) for path in HERE.glob("*_trials.py")}
+"""The files of the recorders, which a piece calls. What fails there is the checker's own."""
 
 
 class Endless(BaseException):
-    """Raised inside a piece that does not end, so that no `except Exception` there stops it."""
+    """Ends a piece that would run forever. An `except Exception` in it does not catch this."""
 
 
 class Misused(BaseException):
-    """Raised inside a piece that hands a wrong argument to a recorder; the message says which."""
+    """Ends a piece that gave a recorder a wrong argument. The message tells the student which."""
 
 
 class RaisedByPiece(Exception):
-    """What a piece raised, as its `__cause__`; any other exception is the checker's own."""
+    """Has as its `__cause__` what a piece raised. Any other exception is the checker's own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fact:
-    """One thing that a piece was seen to do.
+    """What a piece was seen to do at one point of its trial.
 
     Args:
-        what: the subject of a sentence about it, such as "the mean". The keys of a dictionary are
-            subjects themselves.
-        value: a tensor, number or string, or a list or dictionary of these. A bool says whether
-            a rule was kept.
-        sentence: what is said if the value is wrong. By default the first wrong number is named.
-        tolerance: how far numbers may be off, as a share of the largest of their tensor.
-        noise: how far a number may be off that is zero apart from rounding.
+        values: tensors, numbers, strings or lists of indices, each by the subject of a sentence
+            about it, such as "the mean".
+        sentence: what the student is told if a value is wrong. By default the sentence names the
+            first wrong number.
+        noise: how far off a number may be that is zero apart from rounding.
     """
 
-    what: str
-    value: Any
+    values: Mapping[str, Any]
     sentence: str = ""
-    tolerance: float = TOLERANCE
     noise: float = 0.0
 
-    def is_as(self, due: Any, nearer: float = 1.0) -> bool:
-        """True if the value is the other, apart from rounding."""
-        return is_same(self.value, due, nearer * self.tolerance, self.noise)
+    def wrong(self, expected: Fact, nearer: float = 1.0) -> list[str]:
+        """List the subjects whose values are not the expected ones, apart from rounding."""
+        return [
+            what
+            for what, value in expected.values.items()
+            if not is_same(self.values[what], value, nearer * TOLERANCE, self.noise)
+        ]
+
+
+RULE = "the rule"
+"""The subject of a fact that is true or false, from which no known mistake can be recognised."""
 
 
 def rule(is_kept: bool, sentence: str) -> Fact:
-    """A rule that every right piece keeps, and what is said of one that breaks it."""
-    return Fact("", bool(is_kept), sentence)
+    """Make a fact of a rule that right pieces keep, with the sentence for one that breaks it."""
+    return Fact({RULE: bool(is_kept)}, sentence)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +87,8 @@ class Trial:
 
     Args:
         own: the course's own piece.
-        facts: runs a piece on small data, and yields what it did. Each fact may suppose that all
-            facts before it are right.
+        facts: runs a piece on small data and yields what it did. The first wrong fact ends the
+            trial, so each fact may rely on those before it.
     """
 
     own: Part
@@ -91,14 +97,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
-    """What a piece was seen to do up to its first wrong fact, and a sentence about that one."""
+    """What a piece did up to its first wrong fact, and a sentence to the student about it."""
 
     seen: Sequence[Fact]
     sentence: str
 
 
 def find_difference(trial: Trial, piece: Part) -> Difference | None:
-    """Run a piece beside the course's own, up to the first fact in which they differ.
+    """Run a piece beside the course's own, up to the first fact in which the two differ.
 
     Raises:
         RaisedByPiece: the piece raised an exception.
@@ -108,29 +114,34 @@ def find_difference(trial: Trial, piece: Part) -> Difference | None:
     seen: list[Fact] = []
     for mine, due in zip(trial.facts(_watched(piece)), trial.facts(trial.own), strict=True):
         seen.append(mine)
-        if not mine.is_as(due.value):
-            return Difference(seen, mine.sentence or _name_difference(mine, due))
+        for what in mine.wrong(due):
+            named = f"{what[:1].upper()}{what[1:]} {_compare(mine.values[what], due.values[what])}"
+            return Difference(seen, mine.sentence or named)
     return None
 
 
 def _watched(piece: Part) -> Part:
-    """The piece; what it raises can be told from what the trial raises."""
+    """Wrap a piece so that what it raises can be told from what the trial raises."""
 
     def watched(*args: Any, **kwargs: Any) -> Any:
         try:
             return piece(*args, **kwargs)
         except (Exception, SystemExit) as error:
-            _, *inner = traceback.extract_tb(error.__traceback__)
-            if any(Path(frame.filename).parent == HERE for frame in inner):
-                raise  # by a recorder of ours, which the piece has called
+            frames = traceback.extract_tb(error.__traceback__)
+            if any(frame.filename in TRIAL_FILES for frame in frames):
+                raise
             raise RaisedByPiece from error
 
     return watched
 
 
-def explain(part: str, trial: Trial, difference: Difference) -> str:
-    """The sentences of the fewest known mistakes that do all that was seen, or its own sentence."""
-    if isinstance(difference.seen[-1].value, bool):  # too little to recognise a mistake by
+def recognise(part: str, trial: Trial, difference: Difference) -> str:
+    """Find the fewest known mistakes that together do exactly what the piece did.
+
+    Returns:
+        Their sentences, or if there are no such mistakes, the sentence about the wrong fact.
+    """
+    if RULE in difference.seen[-1].values:
         return difference.sentence
     rows = list(mistakes(part))
     for count in range(1, PIECES[part].get("together", 1) + 1):
@@ -143,11 +154,11 @@ def explain(part: str, trial: Trial, difference: Difference) -> str:
 
 
 def _does(wrong: Part, trial: Trial, seen: Sequence[Fact]) -> bool:
-    """True if a wrong piece does what was seen."""
+    """True if a wrong piece does the same as the student's did."""
     try:
         facts = zip(seen, trial.facts(wrong), strict=False)
-        return all(mine.is_as(theirs.value, NEARER) for mine, theirs in facts)
-    except (Exception, Endless, Misused):  # two mistakes need not go together
+        return not any(mine.wrong(theirs, NEARER) for mine, theirs in facts)
+    except (Exception, Endless, Misused):  # two mistakes may not go together
         return False
 
 
@@ -155,9 +166,10 @@ Edits = Sequence[tuple[str, str]]
 
 
 def mistakes(part: str) -> Iterator[tuple[str, Edits]]:
-    """Each known mistake of a part: its sentence, and the edits that make it.
+    """Yield each known mistake of a part: its sentence and the edits that make it.
 
-    A row of the table may end in a list: each entry's words take the place of {0}, {1}, ...
+    If a row of the table ends in a list, it stands for one mistake per entry: the words of the
+    entry take the place of {0}, {1}, ...
     """
     for sentence, *pieces in PIECES[part]["mistakes"]:
         for words in pieces.pop() if isinstance(pieces[-1], list) else [None]:
@@ -168,7 +180,7 @@ def mistakes(part: str) -> Iterator[tuple[str, Edits]]:
 
 
 def edited(part: str, own: Part, edits: Edits) -> Part | None:
-    """The course's own piece with other words in it; None if an edit finds no place any more."""
+    """Edit the course's own piece; return None if an edit finds nothing to replace."""
     own = inspect.unwrap(own)
     source = PIECES[part].get("piece") or _source(own)
     for old, new in edits:
@@ -190,12 +202,9 @@ _source = cache(inspect.getsource)
 def is_same(value: Any, due: Any, tolerance: float = TOLERANCE, noise: float = 0.0) -> bool:
     """True if two values are the same apart from rounding.
 
-    NaN is the same as NaN, so that a mistake that gives NaN is recognised. A right piece has none.
+    NaN equals NaN, so that a mistake whose result is NaN can be recognised. The course's own
+    results never hold NaN, so a wrong piece cannot pass because of this.
     """
-    if isinstance(due, dict):
-        return value.keys() == due.keys() and all(
-            is_same(value[key], due[key], tolerance, noise) for key in due
-        )
     if isinstance(due, bool | str | list):  # a list of indices
         return type(value) is type(due) and value == due
     found, wanted = as_numbers(value), as_numbers(due)
@@ -206,28 +215,15 @@ def is_same(value: Any, due: Any, tolerance: float = TOLERANCE, noise: float = 0
 
 
 def as_numbers(value: Any) -> Tensor | None:
-    """The value in float64, or None if it is neither a number nor a tensor of numbers."""
+    """Convert a value to float64; None if it is neither a number nor a tensor of numbers."""
     try:
         return torch.as_tensor(value, dtype=torch.float64)
     except (TypeError, ValueError, RuntimeError):
         return None
 
 
-def _name_difference(mine: Fact, due: Fact) -> str:
-    """Name the first number, of all that a fact holds, that is not as it should be."""
-    what, value, wanted = mine.what, mine.value, due.value
-    if isinstance(wanted, dict):
-        what = next(
-            key
-            for key in wanted
-            if not is_same(value[key], wanted[key], mine.tolerance, mine.noise)
-        )
-        value, wanted = value[what], wanted[what]
-    return f"{what[:1].upper()}{what[1:]} {_compare(value, wanted, mine.tolerance)}"
-
-
-def _compare(value: Any, wanted: Any, tolerance: float) -> str:
-    """The rest of a sentence whose subject is what has the value."""
+def _compare(value: Any, wanted: Any) -> str:
+    """Say how a value differs, in a sentence that lacks only its subject."""
     if value is None:
         return "is None. Is a line missing, or a `return`?"
     found, due = as_numbers(value), as_numbers(wanted)
@@ -236,7 +232,7 @@ def _compare(value: Any, wanted: Any, tolerance: float) -> str:
     if found is None:
         return f"is {kind_of(value)}, but it should be {kind_of(wanted)}."
     if found.shape != due.shape:
-        is_flat = is_same(found.flatten(), due.flatten(), tolerance)
+        is_flat = is_same(found.flatten(), due.flatten())
         why = " Is a `keepdim=True` missing?" if is_flat and found.dim() < due.dim() else ""
         return f"has the shape {tuple(found.shape)}, but it should have {tuple(due.shape)}.{why}"
     if bool(found.isnan().any()):
@@ -248,15 +244,15 @@ def _compare(value: Any, wanted: Any, tolerance: float) -> str:
     times = float((found * due).sum() / (due * due).sum())
     if not found.any():
         return "is zero everywhere."
-    if is_same(found, -due, tolerance):
+    if is_same(found, -due):
         return "has the wrong sign."
-    if is_same(found, times * due, tolerance):
+    if is_same(found, times * due):
         return f"is {times:.5g} times what it should be."
     return f"has the number {number:.5g} where it should have {right:.5g}."
 
 
 def kind_of(value: object) -> str:
-    """What a value is, with its article."""
+    """Name the kind of a value, with its article."""
     if isinstance(value, Tensor):
         return f"a tensor of the shape {tuple(value.shape)}"
     if isinstance(value, int | float):

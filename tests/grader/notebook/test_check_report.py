@@ -180,7 +180,7 @@ SHAPE = because("shape", message=SHAPES)
     ("value", "diagnosis", "note", "fact"),
     [
         (WRONG.T, (), SHAPES, ""),
-        (WRONG.T, (DOUBLED,), "", "Shape (3, 2), expected (2, 3)."),
+        (WRONG.T, (DOUBLED,), SHAPES, ""),
         # On the hidden networks only: what was measured here does not tell.
         (
             REFERENCE,
@@ -199,18 +199,6 @@ def test_shapes_are_said_once(
     assert section.note == note
     assert " ".join(section.facts).startswith(fact)
     assert bool(section.facts) == bool(fact)
-
-
-def test_what_raises_for_its_shape_on_another_batch_is_said_by_its_shape() -> None:
-    shaped = Diagnosis(
-        "wrong-shape", f"`dh` has shape {SHAPES.partition('shape ')[2]}", "Write it.", ("shape",)
-    )
-    elsewhere = row(value=WRONG.T, note="This line raised IndexError: 16.", diagnosis=(shaped,))
-    why = (*elsewhere.verdict.reasons, because("sizes", there=("n = 7",), here=("n = 32",)))
-    (section,) = sections(replace(elsewhere, verdict=replace(elsewhere.verdict, reasons=why)))
-    assert (section.note, section.facts) == ("", ())
-    (section,) = sections(row(value=WRONG.T, note="This line raised X.", diagnosis=(shaped,)))
-    assert section.note == "This line raised X."
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_a_tensor_in_the_middle_is_moved_and_what_follows_is_computed_again() ->
 )
 def test_a_gradient_that_is_zero_by_structure_is_explained(gradient: str, through: str) -> None:
     moved = nudge(gradient, *(0 for _ in middle(gradient)))
-    assert f"comes back to it through {through} cancels" in describe(moved, 0.0)
+    assert f"back to it through {through} cancels" in describe(moved, 0.0)
     assert describe(moved, 1.0).endswith("\nYours is not zero.")
 
 
@@ -88,11 +88,6 @@ def of(function: Any, **changed: Tensor) -> tuple[References, Mapping[str, Tenso
 def test_where_autograd_and_moving_the_number_disagree() -> None:
     said = describe(move_number(*of(corner), "dx", (0, 0)), None)
     assert "Autograd gives another slope than moving the number" in said
-
-
-def test_a_tensor_that_nobody_reads() -> None:
-    said = describe(move_number(*of(corner), "dunused", (0, 0)), None)
-    assert said.endswith("\nNo line reads unused, so the loss does not depend on it.")
 
 
 def logarithm(x: Row) -> Tensor:

@@ -39,29 +39,6 @@ def test_what_is_printed_now_and_then_is_shown_always(capsys: Capture) -> None:
     assert capsys.readouterr().out.split() == ["0", "1", "4", "5", "8", "9"]
 
 
-@pytest.mark.parametrize("outer_prints", [False, True])
-def test_each_function_falls_silent_for_its_own_prints(capsys: Capture, outer_prints: bool) -> None:
-    def inner(step: int) -> None:
-        if step > 5:
-            sys.stdout.write(f"inner {step}\n")
-
-    inside = first_prints(inner, "The inner")
-
-    def outer(step: int) -> None:
-        if outer_prints:
-            sys.stdout.write(f"outer {step}\n")
-        inside(step)
-
-    quieter = first_prints(outer, "The outer")
-    for step in range(20):
-        quieter(step)
-    lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if line.startswith("inner")] == ["inner 6", "inner 7", "inner 8"]
-    assert lines[-1].startswith("The inner prints at every step")
-    assert sum(line.startswith("outer") for line in lines) == SHOWN * outer_prints
-    assert sum(line.startswith("The outer") for line in lines) == outer_prints
-
-
 def test_what_a_call_printed_before_it_raised_is_shown(capsys: Capture) -> None:
     def mine() -> None:
         sys.stdout.write("here\n")

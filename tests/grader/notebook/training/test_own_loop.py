@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from corpus.readers.places import PROJECT
 from grader.authoring.source import role_of
 from grader.notebook.training import own_loop
-from grader.notebook.training.first_prints import SHOWN
+from grader.notebook.training.first_prints import SHOWN, first_prints
 from grader.notebook.training.own_loop import TRIALS, check_own
 from grader.notebook.training.step_trials import Recorder
 from grader.notebook.training.trial import Fact, Part, Trial
@@ -44,7 +44,7 @@ def test_what_fails_in_the_checker_is_not_the_students_mistake(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def facts(piece: Part) -> Iterator[Fact]:
-        yield Fact("", dict[str, int]()["a mistake of ours"])
+        yield Fact({"the step": dict[str, int]()["a mistake of ours"]})
 
     monkeypatch.setattr(own_loop, "TRIALS", {"update": Trial(update, facts)})
     assert check_own("update", function("update", UPDATE)) is update
@@ -61,13 +61,22 @@ def test_what_fails_in_a_recorder_is_not_the_students_mistake(
     assert capsys.readouterr().out.startswith("mine             | not checked\n")
 
 
+def test_a_wrong_call_of_an_update_that_prints_is_the_students_mistake(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printing = first_prints(update, "`my_update`")
+    body = changed("loop", "update(run.parameters, gradients, rate)", "update(run.parameters)")
+    check_own("loop", function("loop", body, update=printing))
+    assert "fail\n  It raises TypeError in `update(run.parameters)`" in capsys.readouterr().out
+
+
 def test_an_earlier_function_is_not_judged_for_a_cell_that_failed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     right = function("update", UPDATE)
     monkeypatch.setattr(own_loop, "has_failed", lambda name: name == "mine")
     assert check_own("update", right) is update
-    said = "mine             | fail\n  Its cell ended in an error. Mend what stands below that cell"
+    said = "mine             | fail\n  Its cell ended in an error."
     assert capsys.readouterr().out.startswith(said)
 
 

@@ -61,14 +61,14 @@ def colleagues_gradients(
 
 
 def judge_fault(choice: object, tensors: Mapping[str, Tensor]) -> tuple[str, str]:
-    """What is to be said to a reader who points at the first wrong of the colleague's gradients.
+    """Answer a reader who points at the first wrong gradient of the colleague's.
 
     Args:
         choice: one of the tensors, or its name ("logits" or "dlogits"); `...` is not a choice yet.
         tensors: those among which the reader chooses, by name.
 
     Returns:
-        The chosen tensor's name, empty where none is chosen, and a sentence.
+        The name of the chosen tensor, empty if its gradient is not wrong, and a sentence.
     """
     if choice is ...:
         return "", "to do"
@@ -82,4 +82,4 @@ def judge_fault(choice: object, tensors: Mapping[str, Tensor]) -> tuple[str, str
     if name in BEHIND_IT:
         look = "on the board, look at what its arrows come from."
         return name, f"d{name} is wrong, but not the first that is: {look}"
-    return name, f"d{name} is right, as are all that lead to it: the fault lies further back."
+    return "", f"d{name} is right, as are all that lead to it: the fault lies further back."

@@ -346,8 +346,8 @@ def let_autograd_walk_back():
 # Here is the same network in code, in small steps. Each name says what was done: `bn` is batch
 # normalisation, `meani` this batch's mean, `2` means squared, `_inv` to the power $-1$ or
 # $-\tfrac12$, and `raw` before gain and bias. `hprebn` is the hidden layer before the batch
-# normalisation, `hpreact` before the tanh, and `counts` are $e^{\text{logit}}$. Guess: is the loss
-# of this untrained network above 3.30, that of a blind guess, or below?
+# normalisation, `hpreact` before the tanh, and `counts` are the exponentials in the softmax. Guess:
+# is the loss of this untrained network above 3.30, that of a blind guess, or below?
 
 # %%
 n = Xb.shape[0]
@@ -383,7 +383,8 @@ print(f"loss {loss:.4f}, PyTorch's own cross-entropy {F.cross_entropy(logits, Yb
 print(f"a blind guess among {vocab_size} characters {torch.tensor(vocab_size).log():.4f}")
 
 # %% [markdown]
-# Random bets cost more than no bets. Of the 32, this one costs most:
+# With random weights, the network does worse than equal chances for all 27 characters, because it
+# is confident without a reason. Of the 32 guesses, this one costs most:
 
 # %% tags=["data-dependent"]
 one = logprobs[range(n), Yb].argmin().item()  # or any other, 0 to 31
@@ -410,8 +411,8 @@ print(f"its favourite: {itos[favourite]!r}, {probs[one, favourite]:.4f}; blind: 
 # lines on hidden networks of other sizes, and there the first one fails.
 #
 # For four of the 26 gradients, a formula that lacks a sign, a factor or a branch still gives the
-# right numbers, at all sizes. (When you get there, guess which.) So the check also tries each line
-# by itself, with random incoming gradients.
+# right numbers, at all sizes. (Guess which; section 5.7 names them.) So the check also tries each
+# line by itself, with random incoming gradients.
 #
 # - **Use** everything that the forward pass has computed and every gradient that you have found,
 #   but not `.grad` or `backward()`.
@@ -501,7 +502,7 @@ figures.chords()
 # *The pink chord only looks ahead and is too steep here. The green one is equally long on both
 # sides and nearly parallel to the dashed tangent.*
 #
-# Here are both for $f(x) = x^2 \tanh x$, whose slope we know from the rules of school.
+# Here are both for $f(x) = x^2 \tanh x$, whose slope the product rule gives.
 
 
 # %%
@@ -549,7 +550,7 @@ figures.step_delta()
 # </details>
 #
 # Now move one of the 1,920 numbers in `W1` to either side, and run the whole forward pass each
-# time, which is also a function, `atomic(Xb, Yb, C, W1, ...)`.
+# time. It is also available as a function, `atomic(Xb, Yb, C, W1, ...)`.
 
 # %% tags=["data-dependent"]
 from makemore_data import Parameters, atomic
@@ -589,9 +590,10 @@ nudge("dlogprobs", 0, int(Yb[0]))
 # ```
 #
 # The softmax turns a row $z$ of logits into probabilities, $p_j = e^{z_j} / \sum_k e^{z_k}$.
-# `counts` (the $e^{z_j}$), `probs` and `logprobs` are (32, 27); `counts_sum` and its inverse are
-# columns, (32, 1). The logarithm and the power work element by element, but two kinds of step here
-# are new: copying and adding up.
+# `counts` are the $e^{z_j}$ after the maximum of the row has been subtracted from each $z_j$, which
+# changes no $p_j$ (section 5.3 says why). `counts`, `probs` and `logprobs` are (32, 27);
+# `counts_sum` and its inverse are columns, (32, 1). The logarithm and the power work element by
+# element, but two kinds of step here are new: copying and adding up.
 #
 # **On paper: a column meets a matrix.** Multiply a 3 by 3 matrix $A$ with a column $b$:
 #
@@ -888,7 +890,7 @@ for dtype in (torch.float32, torch.float64):
 # Do the same for $b_{11}$ (which appears in $y_{11}$ and in $y_{21}$) and for $c_1$. Then write
 # $\mathrm{d}A$ and $\mathrm{d}B$, each as a product of two of the matrices $A$, $B$ and
 # $\mathrm{d}Y$. If you would rather not, let the shapes decide: you may transpose a block and
-# choose the order, but the sides that touch must be equally long.
+# choose the order, but the sides that touch must have the same length.
 
 # %%
 figures.which_product()
@@ -899,15 +901,15 @@ figures.which_product()
 #
 # **Your turn.** The incoming gradient is `dlogits`.
 #
-# **`dh`** (32, 64), in the part of $\mathrm{d}A$.
+# **`dh`** (32, 64), which plays the role of $\mathrm{d}A$.
 #
 # {{ hints: dh }}
 #
-# **`dW2`** (64, 27), in the part of $\mathrm{d}B$.
+# **`dW2`** (64, 27), in the role of $\mathrm{d}B$.
 #
 # {{ hints: dW2 }}
 #
-# **`db2`** (27,), in the part of $\mathrm{d}c$.
+# **`db2`** (27,), in the role of $\mathrm{d}c$.
 #
 # {{ hints: db2 }}
 
@@ -930,7 +932,7 @@ check("dh", "dW2", "db2")
 # A 1 that is multiplied by 0.8 sixty times becomes $1.5 \cdot 10^{-6}$, and with 1.2 it becomes
 # 56,000. A recurrent network applies the same matrix at every time step, so backward its transpose
 # multiplies the gradient once for each step, and the size of its largest *eigenvalue* plays the
-# part of 0.8 or 1.2. Below, one gradient *eventually* **vanishes** (a leak), so that nothing can be
+# role of 0.8 or 1.2. Below, one gradient *eventually* **vanishes** (a leak), so that nothing can be
 # learnt from what happened sixty steps ago, and one **explodes**, so that one update ruins the
 # weights.
 #
@@ -940,7 +942,7 @@ check("dh", "dW2", "db2")
 # @title The same matrix, sixty times
 generator = torch.Generator().manual_seed(1)
 recurrent = torch.randn(64, 64, generator=generator)
-recurrent /= torch.linalg.eigvals(recurrent).abs().max()  # now it plays the part of 1
+recurrent /= torch.linalg.eigvals(recurrent).abs().max()  # now it plays the role of 1
 at_the_end = torch.randn(64, generator=generator)
 
 norms = {}
@@ -984,9 +986,9 @@ dhpreact = (1 - h**2) * dh
 check("dhpreact")
 
 # %% [markdown]
-# By now at the latest you see `exact: False`, and it is nobody's fault: on most processors,
-# PyTorch's own code for this line rounds once where yours rounds twice. All gradients further back
-# inherit the difference.
+# By now you will have seen `exact: False`. It is not your mistake: on most processors, PyTorch's
+# own code for this line rounds once where yours rounds twice. All gradients further back inherit
+# the difference.
 #
 # <details>
 # <summary>An aside: the last bit</summary>
@@ -1103,8 +1105,8 @@ figures.batchnorm_graph()
 # ```
 #
 # `bngain` and `bnbias` are rows, (1, 64), and are copied to all 32 examples. **On paper** this is
-# the column of section 5.2, turned by a quarter: the copies now lie below each other. The incoming
-# gradient is `dhpreact`.
+# the column of section 5.2, turned through 90 degrees: the copies now lie below each other. The
+# incoming gradient is `dhpreact`.
 #
 # **`dbngain`** (1, 64), a factor that was copied.
 #
@@ -1241,7 +1243,7 @@ for arrives in ([1.0, 0.0, 0.0], [1.0, 0.0, 1.0], [7.0, 7.0, 7.0]):
 #
 # {{ hints: dbndiff }}
 #
-# **`dbnmeani`** (1, 64). (The lecture's is (64,), which `cmp` accepts there because of
+# **`dbnmeani`** (1, 64). (The lecture's is (64,), which the lecture's `cmp` accepts because of
 # broadcasting.)
 #
 # {{ hints: dbnmeani }}
@@ -1347,10 +1349,14 @@ print(f"loss {atomic(Xb, Yb, *in_float64):.8f}, with 1000 added to each b1 {far_
 # `bnbias`, which comes *after* the mean has been subtracted, does the work of `b1`. So serious code
 # writes `Linear(..., bias=False)` before a normalisation layer.
 #
+# With `db1` you have met all four gradients of which part 4 spoke. The others are `dlogit_maxes`,
+# `dlogits` and `dbnmeani`. In each of them, a contribution adds up to zero, so a wrong formula for
+# it leaves the numbers right.
+#
 # **A fault to find.** In the backward pass of part 1's training B, all the shapes are right, but
-# one contribution has been forgotten, and everything behind it is wrong as well. Which gradient is
-# wrong although all that lead to it are right? Look the lines up on the board. (Its colours are
-# yours.)
+# one contribution has been forgotten, and every gradient computed from it is wrong as well. Find
+# the first wrong gradient: everything that it is computed from is right. The board shows which
+# gradient is computed from which. (Its colours are those of your own answers.)
 
 # %% tags=["nbval-ignore-output"]
 from IPython.display import display
@@ -1365,7 +1371,8 @@ for name, tensor in tensors.items():
 board()
 
 # %% [markdown]
-# How many arrows lead to the wrong one? Write its tensor here, or a name such as `"logits"`:
+# Which one is it, and how many arrows lead to it? Each arrow is a contribution. Write its tensor
+# here, or a name such as `"logits"`:
 
 # %% tags=["data-dependent"]
 # try: ex1-fault
@@ -1379,8 +1386,8 @@ if chosen:
     display(figures.difference(f"d{chosen}", theirs[chosen], tensors[chosen], whose="their"))
 
 # %% [markdown]
-# Look at the picture: what does the row of one example have in common with the others? Which
-# contribution is like that? Put it back. (`theirs["h"]` is their `dh`, and so on.)
+# Look at the picture and compare its rows: how do they differ? Which contribution is like that? Put
+# it back. (`theirs["h"]` is their `dh`, and so on.)
 
 # %%
 # try: ex1-repair

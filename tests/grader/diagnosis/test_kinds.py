@@ -19,7 +19,7 @@ def test_every_kind_has_a_hint() -> None:
 
 
 def test_a_hint_names_the_tensor() -> None:
-    assert "way from `counts` to the loss" in hint(Kind.MISSING_BRANCH, "dcounts")
+    assert "paths from `counts` to the loss" in hint(Kind.MISSING_BRANCH, "dcounts")
 
 
 LONGEST = max(ATOMIC.gradients, key=len)

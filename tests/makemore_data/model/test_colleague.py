@@ -44,7 +44,7 @@ NONE_OF_THEM = (
         (..., "", "to do"),
         ("hprebm", "", NONE_OF_THEM),
         (torch.zeros(2), "", NONE_OF_THEM),
-        ("h", "h", "dh is right, as are all that lead to it: the fault lies further back."),
+        ("h", "", "dh is right, as are all that lead to it: the fault lies further back."),
         (
             TENSORS["embcat"],
             "embcat",

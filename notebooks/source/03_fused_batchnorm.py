@@ -545,10 +545,10 @@ print(f"on the diagonal {on_diagonal:.3f} on average, off it {off_diagonal:.3f}"
 # %% [markdown]
 # *Green means that the output rises if you raise the input, and purple means that it falls. On the
 # left there is a strong diagonal on a nearly empty ground. On the right you see only the ground, on
-# a finer scale: it is mostly pale purple, with stronger rows and columns woven into it.*
+# a finer scale: it is mostly faint purple, with stronger rows and columns woven into it.*
 #
 # On the diagonal each example talks to itself. Off the diagonal the examples talk to each other:
-# through the mean, which gives the same pale purple everywhere, and through the variance, which
+# through the mean, which gives the same faint purple everywhere, and through the variance, which
 # gives the woven pattern, because examples far from the mean talk loudest. Without batch
 # normalisation the right picture would be empty. Each example's batch is drawn at random, so this
 # coupling acts as a kind of noise. It regularises a little, and it has caused many bugs. How large

@@ -23,7 +23,7 @@
 # | $\gamma$, $\beta$ | `bngain`, `bnbias` | the same | the same |
 # | $y$ | `hpreact` | `hpreact` | `hpreact` |
 #
-# Network and exercise are those of Andrej Karpathy's lecture [*Becoming a Backprop
+# The network and the exercise are those of Andrej Karpathy's lecture [*Becoming a Backprop
 # Ninja*](https://www.youtube.com/watch?v=q8SA3rM6ckI), part 4 of *Building makemore*. You need not
 # have seen it. Run the next two cells first.
 
@@ -292,15 +292,6 @@ dvar = -0.5 * (var + 1e-5) ** -1.5 * (dxhat * (hprebn - mu)).sum(0, keepdim=True
 check("dvar")
 
 # %% [markdown]
-# <details>
-# <summary>A fail, although <code>maxdiff</code> is tiny?</summary>
-#
-# Rounding would leave a far smaller `maxdiff`, near $10^{-9}$. If it is larger, something small is
-# missing, even if the line says *approximate*. Compare the base of your power with that of the
-# forward line, down to the last term.
-#
-# </details>
-#
 # ## 4.3 Thirty-three arrows: the mean
 #
 # Of the 33 arrows that leave $\mu$, 32 go to the $\hat{x}_i$, each with the slope
@@ -489,8 +480,8 @@ check("dhprebn")
 # - Some columns are wrong and the others nearly right: look at the gain, which is close to 1 in
 #   most columns.
 # - The map is speckled all over: look at the power in front, at $\Box_2$, or at the sign before it.
-#   (A plain 1 in $\Box_2$ is off by only one part in $n$ of that term, so the `maxdiff` is small.
-#   With the wrong sign the `maxdiff` is $2n$ times as large.)
+#   (A plain 1 in $\Box_2$ changes that term by only one part in $n$, so your numbers look nearly
+#   right. With the wrong sign they are off $2n$ times as far.)
 #
 # </details>
 
@@ -518,7 +509,7 @@ watched = hprebn.clone().requires_grad_()
 normalised = in_one_expression(watched, bngain, bnbias)
 (gradient,) = torch.autograd.grad((normalised * dhpreact).sum(), watched)
 
-for name, arrows in (("what arrives", dhpreact), ("what gets through", gradient)):
+for name, arrows in (("incoming gradient", dhpreact), ("what gets through", gradient)):
     size = arrows.norm(dim=0)
     along_ones = (arrows.sum(0) / n**0.5 / size).abs().max()
     along_xhat = ((arrows * xhat).sum(0) / xhat.norm(dim=0) / size).abs().max()
@@ -554,10 +545,10 @@ print(f"on the diagonal {on_diagonal:.3f} on average, off it {off_diagonal:.3f}"
 # %% [markdown]
 # *Green means that the output rises if you raise the input, and purple means that it falls. On the
 # left there is a strong diagonal on a nearly empty ground. On the right you see only the ground, on
-# a finer scale: it is mostly pale purple, with stronger rows and columns woven into it.*
+# a finer scale: it is mostly faint purple, with stronger rows and columns woven into it.*
 #
 # On the diagonal each example talks to itself. Off the diagonal the examples talk to each other:
-# through the mean, which gives the same pale purple everywhere, and through the variance, which
+# through the mean, which gives the same faint purple everywhere, and through the variance, which
 # gives the woven pattern, because examples far from the mean talk loudest. Without batch
 # normalisation the right picture would be empty. Each example's batch is drawn at random, so this
 # coupling acts as a kind of noise. It regularises a little, and it has caused many bugs. How large
@@ -581,7 +572,6 @@ figures.batch_noise()
 # sequence, so it would need separate statistics for each step.
 #
 # </details>
-#
 #
 # <details>
 # <summary>The formula of this picture, once your check says <em>pass</em></summary>

@@ -4,8 +4,8 @@
 # {{ colab }}
 #
 # You have written gradients in three notebooks, but no network has learnt from them yet. In this
-# one your backward pass goes to work. You put its lines together, about twenty of them, and write
-# the training loop around them. Then they train the network, without a single `loss.backward()`,
+# one your backward pass goes to work. You put its thirteen gradients together, and write the
+# training loop around them. Then they train the network, without a single `loss.backward()`,
 # until it makes up names of its own.
 #
 # - **Time:** two hours, of which the whole training takes about two minutes on a laptop.
@@ -14,7 +14,7 @@
 # - **Afterwards you can:** write from memory the backward pass of a small network, and the training
 #   loop, calibration, evaluation and sampling that go with it.
 #
-# Network and exercise are those of Andrej Karpathy's lecture [*Becoming a Backprop
+# The network and the exercise are those of Andrej Karpathy's lecture [*Becoming a Backprop
 # Ninja*](https://www.youtube.com/watch?v=q8SA3rM6ckI), part 4 of *Building makemore*. You need not
 # have seen it. **Part 2** is the backward pass, **part 3** is the loop that trains, and in **part
 # 4** the network makes up names.
@@ -108,7 +108,7 @@ loss = F.cross_entropy(logits, Yb)
 
 # %% [markdown]
 # The network has not been trained. A blind guess costs $\ln 27 = 3.30$ nats, and notebook 01's
-# untrained network of 64 units cost a little more. **Guess before you run the cell:** what does
+# untrained network of 64 units cost more than that. **Guess before you run the cell:** what does
 # this network with its 200 units cost?
 
 # %% tags=["data-dependent"]
@@ -140,7 +140,7 @@ print(f"does autograd take notes? {loss.requires_grad}")
 # It would raise an exception, because no parameter was created with `requires_grad=True`, so
 # PyTorch has not recorded how the loss was computed. From here on every gradient is yours.
 #
-# # Part 2 · Twenty lines
+# # Part 2 · The backward pass
 #
 # ## 2.1 What goes into them
 #

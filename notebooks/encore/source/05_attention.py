@@ -10,7 +10,7 @@
 #
 # - **Time:** about three hours.
 # - **You need:** notebook 01, above all its sections 5.2 to 5.4, notebook 02 up to its section
-#   2.2, and for part 5 part 6 of notebook 03.
+#   2.2, and, for part 5, part 6 of notebook 03.
 # - **Afterwards you can:** go backwards through a batch of matrix products, say what a mask and
 #   a scale do to a gradient, read an attention pattern and its gradient, and explain the row-wise
 #   dot product that *FlashAttention* computes ahead.
@@ -53,7 +53,7 @@ INFINITE = r"$-\infty$"
 
 
 def rounded(matrix, digits):
-    """A matrix as texts, what the mask has written as a sign."""
+    """A matrix as texts, with a sign for minus infinity."""
     rows = matrix.tolist()
     return [[INFINITE if x < -1e9 else f"{x:.{digits}f}" for x in row] for row in rows]
 
@@ -90,20 +90,20 @@ def weighted_sum_backward():
     douts = [[rf"$\mathrm{{d}}o_{{{t}{h}}}$" for h in (1, 2)] for t in (1, 2, 3)]
     values = sheet.symbols("v", 3, 2)
     dpattern = [[rf"$\mathrm{{d}}p_{{{t}{s}}}$" for s in (1, 2, 3)] for t in (1, 2, 3)]
-    page.matrix(1.2, 1.2, douts, "what arrives  (3, 2)", colour=back, lit=[(1, 0), (1, 1)])
+    page.matrix(1.2, 1.2, douts, "incoming  (3, 2)", colour=back, lit=[(1, 0), (1, 1)])
     page.matrix(5.7, 1.2, values, "v  (3, 2)", colour=forth, lit=[(0, 0), (0, 1)])
     page.arrow((8.7, 2.7), (10.4, 2.7), colour=back)
     page.matrix(10.9, 1.2, dpattern, "gradient of pattern  (3, 3)", colour=back, lit=[(1, 0)])
     dv = [[rf"$\mathrm{{d}}v_{{{s}{h}}}$" for h in (1, 2)] for s in (1, 2, 3)]
     lit = [(0, 0), (1, 0), (2, 0)]
     page.matrix(1.2, 5.8, sheet.symbols("p", 3, 3), "pattern  (3, 3)", colour=forth, lit=lit)
-    page.matrix(5.7, 5.8, douts, "what arrives", colour=back, lit=lit)
+    page.matrix(5.7, 5.8, douts, "incoming", colour=back, lit=lit)
     page.arrow((8.7, 7.3), (10.4, 7.3), colour=back)
     page.matrix(11.4, 5.8, dv, "gradient of v  (3, 2)", colour=back, lit=[(0, 0)])
     return page.picture(
-        "Above: row 2 of what arrives and row 1 of v give the entry 2, 1 of the pattern's "
-        "gradient. Below: the weights p11, p21, p31, a column, with which all positions "
-        "looked at position 1, and the first column of what arrives give v1's first number."
+        "Above: row 2 of the incoming gradient and row 1 of v give the entry 2, 1 of the pattern's "
+        "gradient. Below: the weights p11, p21, p31, a column, with which all positions looked at "
+        "position 1, and the first column of the incoming gradient give v1's first number."
     )
 
 
@@ -127,17 +127,17 @@ def slopes_of_a_row():
 
 
 def mask_backward():
-    """What passes the mask on the way back."""
+    """The mask as a gate for the gradient."""
     page = sheet.new_sheet(13.0, 5.0)
     seen = [(t, s) for t in range(3) for s in range(t + 1)]
     arriving = sheet.symbols("g", 3, 3)
     passed = [[arriving[t][s] if s <= t else "0" for s in range(3)] for t in range(3)]
     page.matrix(1.4, 1.2, passed, "gradient of scores", colour=sheet.BACKWARD, lit=seen)
     page.arrow((8.3, 2.7), (4.8, 2.7), "the mask is a gate", colour=sheet.BACKWARD)
-    page.matrix(8.7, 1.2, arriving, "what arrives at masked", colour=sheet.BACKWARD)
+    page.matrix(8.7, 1.2, arriving, "gradient of masked", colour=sheet.BACKWARD)
     return page.picture(
-        "Right, what arrives: a 3 by 3 grid of g11 to g33. Left, the gradient of the scores: the "
-        "same on and below the diagonal, zero above it."
+        "Right, the gradient of masked: a 3 by 3 grid of g11 to g33. Left, the gradient of the "
+        "scores: the same on and below the diagonal, zero above it."
     )
 
 
@@ -312,6 +312,7 @@ print("x:", tuple(x.shape))
 # for a name of three positions, with two numbers each:
 
 # %%
+# @title Figure: attention on paper
 attention_on_paper(
     q=torch.tensor([[1.0, 0], [0, 2], [1, 1]]),
     k=torch.tensor([[1.0, 0], [1, 1], [0, 2]]),
@@ -438,6 +439,7 @@ board("ex5")
 # the pattern's gradient comes about, and the lower half one number of the values' gradient:
 
 # %%
+# @title Figure: backward through the weighted sum
 weighted_sum_backward()
 
 # %% [markdown]
@@ -556,6 +558,7 @@ check("dmaxes", "dmasked")
 # that score, nothing happens.
 
 # %%
+# @title Figure: backward through the mask
 mask_backward()
 
 # %% [markdown]
@@ -714,6 +717,7 @@ check("dq", "dk")
 # roles, and it could have done better in each:
 
 # %%
+# @title Figure: three ways to x
 three_ways()
 
 # %% [markdown]
@@ -752,9 +756,9 @@ for part in ("q", "k", "v"):
 
 # %% [markdown]
 # None of them is negligible, and all three belong to `dx`. If you forget one, no exception is
-# raised, and the loss still goes down: in the training of part 5 it ends 0.02 to 0.07 higher
-# without the contribution of `v`, and no higher at all without that of `q` or of `k`. So the loss
-# does not tell you.
+# raised, and the loss still goes down: in the training of part 5 it ends 0.02 to 0.1 higher without
+# the contribution of `v`, and hardly higher (by less than 0.01) without that of `q` or of `k`. So
+# the loss does not tell you.
 #
 # # Part 4 · In five lines
 #
@@ -767,6 +771,7 @@ for part in ("q", "k", "v"):
 # of notebook 02 gives these slopes:
 
 # %%
+# @title Figure: slopes of a row
 slopes_of_a_row()
 
 # %% [markdown]
@@ -889,7 +894,7 @@ check("dV", "dP", "dS", "dQ", "dK")
 # %%
 # try: ex5f-ahead
 ### BEGIN SOLUTION
-D = (dO * O).sum(2, keepdim=True)  # (32, 10, 1), from O and what arrives at it alone
+D = (dO * O).sum(2, keepdim=True)  # (32, 10, 1), from O and its gradient alone
 ### END SOLUTION
 
 if D is ...:
@@ -911,6 +916,7 @@ else:
 
 
 # %%
+# @title Figure: one tile
 one_tile()
 
 # %% [markdown]
@@ -1119,6 +1125,7 @@ show_patterns(
 # more, and purple means less. In each drawing the strongest colour belongs to the largest number.
 
 # %% tags=["nbval-ignore-output"]
+# @title Figure: where the gradient pulls
 show_pulls(
     {"before training": before[1], "after training": after[1]},
     [".", *name],

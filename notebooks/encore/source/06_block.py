@@ -100,7 +100,7 @@ def norm_on_paper():
     page.matrix(0.8, 3.9, [["?", "?", "?", "?"]], "gradient of z", colour=back)
     return page.picture(
         "Above: z is 2, 2, 4, 4; less its mean 3 and divided by 1 it is zhat: -1, -1, 1, 1. Below: "
-        "at zhat arrives 1, 0, 0, 0; the gradient of z is four question marks."
+        "the gradient of zhat is 1, 0, 0, 0, and that of z is four question marks."
     )
 
 
@@ -161,7 +161,7 @@ def sum_and_copy():
         page.write((left + 3.2, 0.4), words, colour, 12)
     return page.picture(
         "Left, forward: u is 1, 2 and change is 3, -1; moved is their sum 4, 1. Right, backward: "
-        "at moved arrives 4, 8; two arrows lead back to two question marks."
+        "the gradient of moved is 4, 8, and two arrows lead back to two question marks."
     )
 
 
@@ -337,6 +337,7 @@ def arriving_at(output):
 # row: *all* numbers of *one* position.
 
 # %%
+# @title Figure: two axes
 two_axes()
 
 # %% [markdown]
@@ -475,6 +476,7 @@ check("dgain", "dbias")
 # of `z`?
 
 # %%
+# @title Figure: a norm on paper
 norm_on_paper()
 
 # %% [markdown]
@@ -565,6 +567,7 @@ show_slopes(
 # so $\text{gelu}(1) = 0.841$, and $\text{gelu}(-1) = -1 \cdot 0.159$.
 
 # %%
+# @title Figure: GELU
 show_gelu()
 
 # %% [markdown]
@@ -612,6 +615,7 @@ board("ex6p")
 # + b_down` the change, `moved` is a sum of two terms, and each of them has the slope 1.
 
 # %%
+# @title Figure: a sum and a copy
 sum_and_copy()
 
 # %% [markdown]
@@ -749,6 +753,7 @@ check("dW_up", "db_up", "du")
 # So four ways lead back to `x`:
 
 # %%
+# @title Figure: four ways
 four_ways()
 
 # %% [markdown]
@@ -1135,6 +1140,7 @@ print(f"cosine of dx and dout: {along:.2f}")
 # table, and the first five rows of the second:
 
 # %%
+# @title Figure: lookups on paper
 lookup_on_paper()
 
 # %% [markdown]

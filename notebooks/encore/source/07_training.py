@@ -675,6 +675,7 @@ for what, names in (("training", training), ("validation", validation)):
     print(f"{what:<10} {places:>7,} places, {characters:>7,} of them characters: {share:.0%}")
 
 # %%
+# @title Figure: a padded batch
 padded_batch()
 
 # %% [markdown]
@@ -859,7 +860,7 @@ def nats(P, names):
 
 # %%
 def taught_by(loss_of, steps):
-    """The mean of its last hundred losses, and what it is worth on the validation names."""
+    """The mean of the last hundred losses, and the loss on the validation names."""
     g = torch.Generator().manual_seed(LECTURE_SEED)
     leaves = {name: each.requires_grad_() for name, each in views(new_parameters(g)).items()}
     optimizer = torch.optim.AdamW(leaves.values(), lr=0.005, betas=(BETA1, BETA2))
@@ -911,6 +912,7 @@ Markdown("\n".join(lines))
 # *placed* into a rectangle of zeros for it, and *picked* out again afterwards.
 
 # %%
+# @title Figure: pick and place
 pick_and_place()
 
 # %% [markdown]
@@ -1034,7 +1036,7 @@ FUTURE = torch.full((T, T), -torch.inf).triu(1)
 
 
 class Batch(NamedTuple):
-    """The characters of some names, R of them in a row; what is at no place is not there."""
+    """The characters of some names, R rows in all, without padding."""
 
     letters: Tensor  # (R,)
     places: Tensor  # (R,), from 0 to T - 1
@@ -1051,7 +1053,7 @@ def pick(names, ix):
 
 
 def normalised(x, gain, bias):
-    """Layer norm: the output, and what backward needs of it."""
+    """Layer norm: the output, and two tensors that its backward pass needs."""
     centred = x - x.mean(1, keepdim=True)
     inv = (centred * centred).mean(1, keepdim=True).add_(1e-5).rsqrt_()
     xhat = centred.mul_(inv)
@@ -1059,7 +1061,7 @@ def normalised(x, gain, bias):
 
 
 def normalised_backward(down, xhat, inv, gain, dgain, dbias):
-    """The gradient of a layer norm's input; those of gain and bias are written where they go."""
+    """The gradient of a layer norm's input. Those of gain and bias are written in place."""
     torch.sum(down, 0, out=dbias)
     dxhat = down * gain
     torch.sum(down.mul_(xhat), 0, out=dgain)
@@ -1142,7 +1144,7 @@ for name, leaf in leaves.items():
 # A gradient can be far longer than those before it, in the first steps or if a batch is odd. With
 # the update of notebook 04, such a step goes farther in proportion, and it may undo what many steps
 # have learnt. Adam, in section 4.2, divides sizes away, but it does not forget quickly: after one
-# long gradient, its steps are too short for a hundred or two hundred steps. So we bound the length
+# long gradient, its steps are too short for a hundred steps or more. So we bound the length
 # of the gradient: that of **all** its numbers, in all its tensors, as if they were one vector,
 #
 # $$\lVert g \rVert = \sqrt{\textstyle\sum_i g_i^2} .$$
@@ -1335,6 +1337,7 @@ rate = check_rate(my_rate)
 PEAK, WARM = 0.01, max(1, ALL_STEPS // 50)
 
 # %% tags=["whole-run"]
+# @title Figure: the schedule
 show_schedule([rate(t, ALL_STEPS, WARM, PEAK) for t in range(1, ALL_STEPS + 1)], WARM)
 
 # %% [markdown]
@@ -1536,6 +1539,7 @@ print(f"| this one, {run.step:>6,} st. | {trained:8.3f} | {tried:10.3f} |")
 # to learn its names by heart.
 
 # %% tags=["whole-run", "nbval-ignore-output"]
+# @title Figure: the norms
 show_norms(run.norms, MOST)
 
 # %% [markdown]
@@ -1874,10 +1878,10 @@ Markdown("\n".join(lines))
 #   one loop of C++, or a few, which reads each number once, does all the operations, and writes it
 #   once. The products, too, are called from C++.
 #
-# What is left is mostly the bound: 21 matrix products take more than half of the compiled step. In
-# notebook 04 calls took nearly all of the time. Here the matrices are about fourteen times as tall,
-# so a hand-written step gains less. With a thousand times as many numbers, the products would take
-# practically all of the time.
+# A large part of what is left is the bound: in the guide's table, the 21 matrix products take more
+# than half of the compiled step. In notebook 04 calls took nearly all of the time. Here the
+# matrices are about fourteen times as tall, so a hand-written step gains less. With a thousand
+# times as many numbers, the products would take practically all of the time.
 #
 # Is it still the same training? The next cell compares a hundred steps of the tuned loops with
 # those by hand, from the same start:
@@ -1910,5 +1914,5 @@ for name in ("tuned", "tuned and compiled"):
 # heads and more machines.
 #
 # In a terminal, `make train-encore` runs this training from the project's folder and prints its
-# losses and twenty names; `grader check 07_training.ipynb` checks the gradients, with
-# `--course 07_training.ipynb` where the notebook lies alone.
+# losses and twenty names. `grader check 07_training.ipynb` checks the gradients. If the notebook is
+# alone in its folder, name the course as well: `--course 07_training.ipynb`.

@@ -37,6 +37,7 @@ def backward(line: str, cell: str) -> None:
     """
     shell = get_ipython()
     before = _ran(shell)
+    cell = f"\n{cell}"  # the magic's own line counts
     if shell.run_cell(cell).error_before_exec:
         return  # it is not Python, as the shell has said
     try:

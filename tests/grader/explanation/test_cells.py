@@ -138,6 +138,7 @@ def test_the_magic_runs_the_cell_and_tells_what_there_is_to_tell(
     assert "`mean` is the wrong function here." in said
     assert "db" in shell.user_ns
     assert "2 of 3 points, 1 to mend" in said
+    assert "fail: db (the cell, line 5)" in said  # the magic's own line is the first
     shell.run_cell("import grader\ngrader.explain()", store_history=True)  # type: ignore[no-untyped-call]
     assert said.strip().endswith(capsys.readouterr().out.partition("]: ")[2].strip())
     shell.run_cell("%%backward\ndb = 2 *", store_history=True)  # type: ignore[no-untyped-call]

@@ -29,14 +29,14 @@ Json = dict[str, object]
 
 
 def render(results: Sequence[Result]) -> str:
-    """One object where one file was given, otherwise an array with one object a file, in order.
+    """One object for one result, otherwise an array, in the order of the files; `path` is the file.
 
-    A file that could not be graded keeps its place, so that the n-th object belongs to the n-th
-    file: `{"format": 1, "path": "...", "error": "..."}`. Always strict JSON, and ASCII: a terminal
-    or pipe of any encoding passes it on unharmed.
+    A copy of the lecture's notebook has an object for each exercise. A file that could not be
+    graded keeps its place: `{"format": 1, "path": "...", "error": "..."}`. Always strict JSON, and
+    ASCII: a terminal or pipe of any encoding passes it on unharmed.
     """
     objects = [
-        report_as_json(result)
+        {**report_as_json(result), **strict({"path": str(result.path)})}
         if isinstance(result, Report)
         else strict({"format": FORMAT_VERSION, "path": str(result.path), "error": result.sentence})
         for result in results

@@ -49,6 +49,20 @@ def test_a_line_without_end_ends_with_its_process(project: Path, tmp_path: Path)
     assert after["score"] == after["max_score"]
 
 
+def test_the_worker_has_no_fork_and_runs_answers_itself() -> None:
+    code = "import os, grader.worker.main; print(hasattr(os, 'fork'))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_the_board_shows_what_passes(project: Path) -> None:
+    solved = nbformat.read(project / "notebooks/solutions/02_fused_cross_entropy.ipynb", 4)
+    board = nbformat.v4.new_code_cell("from grader import board\nboard()")
+    solved.cells.append(board)
+    (text,) = (text for text in _texts(execute(solved).cells[-1]) if text)
+    assert "passes" in text
+
+
 def test_explain(project: Path) -> None:
     file = project / "docs/examples/attention.py"
     done = grader("explain", f"{file}:attention", f"{file}:attention_backward")

@@ -119,7 +119,8 @@ def read_notebook(
     text, hints = _SHARED_CELL.sub(shared_cell, text), read_hints(layout.hints)
     exercises = load_exercises(course or built_in_course())
     points = {exercise.prefix: exercise.points for exercise in exercises}
-    forward = {exercise.prefix: parse_program(exercise.forward).steps for exercise in exercises}
+    own = (exercise for exercise in exercises if exercise.notebook == name)
+    forward = {exercise.prefix: parse_program(exercise.forward).steps for exercise in own}
     if course is None:
         address = repository or read_repository()
         badge = colab_badge(address, f"notebooks/{name}")

@@ -286,11 +286,10 @@ def _backward(cell: str, forward: Forward, namespace: Mapping[str, Any]) -> Back
     names = {*forward.program.names, *forward.program.size_names}
     read = {node.id for node in walk_names(*body) if isinstance(node.ctx, ast.Load)}
     asked = sorted((read & names) | (read & arriving))
-    given = f"def backward({', '.join(asked)}):\n"
-    lines = "\n".join(f"    {line}" for line in ast.unparse(ast.Module(body, [])).split("\n"))
-    scope = dict(namespace)
-    exec(compile(given + lines, FILE, "exec"), scope)
-    definition = ast.parse(given + "    pass").body[0]
+    module = ast.parse(f"def backward({', '.join(asked)}): pass")
+    (definition,) = module.body
     assert isinstance(definition, ast.FunctionDef)
-    definition.body = body
+    definition.body = body or definition.body
+    scope = dict(namespace)
+    exec(compile(module, FILE, "exec"), scope)
     return Backward(scope["backward"], definition, text, FILE, is_cell=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -16,7 +16,7 @@ from grader.program.forward_program import ForwardProgram
 from grader.reports import as_json, terminal, wording
 from grader.reports.board import draw_board
 from grader.reports.templates import make_environment
-from grader.verdict import Report, Verdict
+from grader.verdict import Comparison, Report, Verdict
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,9 +79,13 @@ class Explanation:
     @cached_property
     def sections(self) -> list[check_report.Section]:
         """What is wrong, and why."""
-        rows = [check_report.Row(verdict, verdict.comparison) for verdict in self.shown]
+        rows = [check_report.Row(one, self.comparison_of(one)) for one in self.shown]
         order = [verdict.name for verdict in self.verdicts]
         return check_report.make_sections(rows, order, has_heat_map=False)
+
+    def comparison_of(self, verdict: Verdict) -> Comparison:
+        """The value that is shown beside autograd's."""
+        return verdict.comparison
 
     @cached_property
     def board(self) -> dict[str, str]:
@@ -94,15 +98,21 @@ class Explanation:
 class CellExplanation(Explanation):
     """What can be said of a notebook's cell, beside the values that the notebook has.
 
-    `remarks` are sentences on what of the forward pass could not be read.
+    `remarks` are sentences on what of the forward pass could not be read, `live` the notebook's
+    values of gradients beside autograd's.
     """
 
     remarks: tuple[str, ...]
+    live: Mapping[str, Comparison]
 
     @property
     def shown(self) -> Sequence[Verdict]:
         """All verdicts, as `check()` shows them."""
         return self.verdicts
+
+    def comparison_of(self, verdict: Verdict) -> Comparison:
+        """The notebook's value beside autograd's."""
+        return self.live.get(verdict.name, verdict.comparison)
 
     def as_text(self, width: int | None = None, colour: bool = False) -> str:
         """The remarks, the verdicts with what is wrong and why, and the count."""

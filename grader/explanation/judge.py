@@ -19,7 +19,6 @@ from grader.explanation.judged import (
     of_other_shape,
     returned_gradients,
     summed_by_pytorch,
-    with_paths,
     without_helpers,
     without_result,
 )
@@ -124,8 +123,6 @@ def _explain(forward: Forward, subject: Subject, seed: int) -> Explanation:
         if isinstance(subject, CustomFunction):
             right = *(one.gradients for one in references.hidden), references.lecture_gradients
             verdicts = [summed_by_pytorch(verdict, found, right) for verdict in verdicts]
-        tried = references.program, [*instances.values()], found
-        verdicts = with_paths(verdicts, source, *tried)
     about = source, inputs, owed if is_whole else set(), returned.values()
     verdicts = [as_returned(verdict, *about) for verdict in verdicts]
     if all(verdict.outcome is Outcome.PASS for verdict in verdicts):

@@ -14,13 +14,10 @@ from grader.answer.parse import AnswerCell
 from grader.answer.quote import quote
 from grader.explanation.backward import Backward, Key, shown_parts
 from grader.explanation.forward import Forward
-from grader.explanation.paths import find_path
 from grader.explanation.subject import Raised, Subject
 from grader.program.compare import agrees, compare
-from grader.program.forward_program import ForwardProgram
-from grader.program.instances import Instance
 from grader.user_error import BadInput
-from grader.verdict import Diagnosis, Outcome, Place, Reason, Verdict, because
+from grader.verdict import Outcome, Place, Reason, Verdict, because
 
 
 def returned_gradients(subject: Subject, forward: Forward, returned: Any) -> dict[Key, str]:
@@ -119,47 +116,6 @@ def summed_by_pytorch(
     )
 
 
-def with_paths(
-    verdicts: Sequence[Verdict],
-    source: Backward,
-    program: ForwardProgram,
-    instances: Sequence[Instance],
-    found: Sequence[Mapping[str, Any]],
-) -> list[Verdict]:
-    """The verdicts, the wrong ones of which no line explains with the path that explains them.
-
-    Args:
-        verdicts: of all gradients.
-        source: the backward function; of one that cannot be read, no line says anything.
-        program: its forward pass.
-        instances: on which it was called.
-        found: what it returned on these, by tensor.
-    """
-    wrong = [one for one in verdicts if one.outcome is Outcome.FAIL and one.why != "shape"]
-    mute = [one for one in wrong if source.is_call or not one.diagnosis]
-    if not mute or not all(isinstance(each, Tensor) for one in found for each in one.values()):
-        return [*verdicts]
-    of_all = find_path(program, instances, found, [*found[0]])
-    told = dict[str, tuple[Diagnosis, ...]]()
-    for verdict in mute:
-        name = verdict.name[1:]
-        path = of_all if name in found[0] or len(wrong) == 1 else None
-        if path is None and name in found[0]:
-            path = find_path(program, instances, found, [name])
-        told[verdict.name] = () if path is None else (path,)
-    return [
-        replace(
-            one,
-            diagnosis=told[one.name],
-            reasons=() if told[one.name] else (because("not-the-gradient", tensor=one.name[1:]),),
-            piece=None,
-        )
-        if one.name in told
-        else one
-        for one in verdicts
-    ]
-
-
 def of_other_shape(
     answer: AnswerCell, given: Mapping[str, Any], forward: Mapping[str, Any]
 ) -> set[str]:
@@ -211,8 +167,11 @@ def as_returned(
     tensor that is not given.
     """
     name, outcome, said = verdict.name, verdict.outcome, list[Reason]()
+    vague = (because("not-its-gradient", tensor=name[1:]),)
+    if source.is_call and outcome is Outcome.FAIL and verdict.why != "shape":
+        return replace(verdict, reasons=vague, diagnosis=(), piece=None)
     if verdict.why == "not-the-gradient":
-        return replace(verdict, reasons=(because("not-its-gradient", tensor=name[1:]),))
+        return replace(verdict, reasons=vague)
     if outcome is Outcome.PASS and name in inputs - {*returned} and not source.is_cell:
         said = [because("not-returned")]
         outcome = Outcome.TODO if name in owed and returned else outcome

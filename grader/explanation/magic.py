@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from IPython import get_ipython
@@ -37,6 +36,7 @@ def backward(line: str, cell: str) -> None:
     """
     shell = get_ipython()
     before = _ran(shell)
+    cell = f"# %%{MAGIC}\n{cell}"  # so that lines count as in the notebook
     if shell.run_cell(cell).error_before_exec:
         return  # it is not Python, as the shell has said
     try:
@@ -77,14 +77,9 @@ def explain_cell(
             failed = error
             continue
         right = _gradients(forward, cells.inputs, namespace)
-        verdicts = tuple(
-            replace(one, comparison=compare(one.name, namespace.get(one.name), right[one.name[1:]]))
-            if one.name[1:] in right
-            else one
-            for one in explanation.verdicts
-        )
-        report = replace(explanation.report, verdicts=verdicts)
-        return CellExplanation(explanation.program, report, tuple(cells.remarks))
+        names = (one.name for one in explanation.verdicts if one.name[1:] in right)
+        live = {name: compare(name, namespace.get(name), right[name[1:]]) for name in names}
+        return CellExplanation(explanation.program, explanation.report, tuple(cells.remarks), live)
     raise failed
 
 

@@ -12,7 +12,6 @@ from torch import Tensor
 from grader.explanation.backward import Key
 from grader.explanation.forward import Forward
 from grader.explanation.judged import by_tensor
-from grader.explanation.paths import gradients
 from grader.explanation.subject import CustomFunction, Raised, Subject, call
 from grader.program.compare import agrees
 from grader.program.instances import Instance
@@ -82,7 +81,9 @@ def _of_autograd(
             continue
         others = {d: 0 * values[d] for d, step in program.arriving.items() if step not in some}
         instance = replace(references.lecture, values={**values, **others})
-        for name, right in gradients(program, instance, needing).items():
+        gradients = program.gradients({name: instance.values[name] for name in program.inputs})
+        for name in needing:
+            right = gradients[name]
             if not agrees(torch.zeros_like(right) if found[name] is None else found[name], right):
                 yield name, subject.at_its_end(f"{condition} `d{name}` is wrong. {advice}")
 

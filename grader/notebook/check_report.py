@@ -213,7 +213,7 @@ def _facts(row: Row) -> Iterator[str]:
         return
     yield f"Shape {comparison.shape}, as expected."
     if error is None:
-        yield comparison.problem
+        yield from filter(None, [comparison.problem])
     elif error.is_right and not error.largest:
         yield "In this notebook its value is right; with other numbers it is not."
     elif error.is_right:  # by rounding, or by a small mistake: who knows?

@@ -29,14 +29,14 @@ Json = dict[str, object]
 
 
 def render(results: Sequence[Result]) -> str:
-    """Write one object for a single file, and otherwise an array with one object for each file.
+    """Write one object for a single result, and otherwise an array in the order of the files.
 
-    A file that could not be graded keeps its place, so that the n-th object belongs to the n-th
-    file: `{"format": 1, "path": "...", "error": "..."}`. The text is strict JSON in ASCII, so that
-    a terminal or pipe of any encoding passes it on unharmed.
+    A copy of the lecture's notebook has an object for each exercise; `path` names the file. A file
+    that could not be graded keeps its place: `{"format": 1, "path": "...", "error": "..."}`. The
+    text is strict JSON in ASCII, so that a terminal or pipe of any encoding passes it on unharmed.
     """
     objects = [
-        report_as_json(result)
+        {**report_as_json(result), **strict({"path": str(result.path)})}
         if isinstance(result, Report)
         else strict({"format": FORMAT_VERSION, "path": str(result.path), "error": result.sentence})
         for result in results

@@ -138,6 +138,11 @@ def text(*rows: Row, stale: Diagnosis | None = None) -> list[str]:
     return as_text(sections(*rows, stale=stale)).splitlines()
 
 
+def test_where_nothing_is_to_say_of_the_difference_no_blank_follows() -> None:
+    fact = text(replace(row(), error=None))[-1]
+    assert fact == "  Shape (2, 3), as expected."
+
+
 def test_a_wrong_gradient_in_full() -> None:
     assert text(row(diagnosis=(DOUBLED,))) == [
         "✗ fail: dh (ex1-linear2, line 2)",

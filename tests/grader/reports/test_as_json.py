@@ -28,7 +28,8 @@ def test_looks_as_kept(mixed: Report, golden: Golden) -> None:
 
 def test_every_field_is_always_there(mixed: Report, solved: Report, blank: Report) -> None:
     for document in strict(as_json.render([mixed, solved, blank])):
-        assert list(document) == ["format", "notebook", "score", "max_score", "gradients", "flags"]
+        fields = ["format", "notebook", "score", "max_score", "gradients", "flags", "path"]
+        assert list(document) == fields
         for gradient in document["gradients"]:
             assert list(gradient) == [
                 *("name", "verdict", "exact", "approximate", "maxdiff", "shape", "expected_shape"),

@@ -15,7 +15,7 @@ from grader.verdict import TO_MEND, Comparison, Diagnosis, Outcome, Verdict
 OLD_VALUE = (
     "Your code gives the right value, but the notebook has another, or none. If an earlier line of"
     " the cell raised an exception, mend that line and run the cell again. Otherwise run your cells"
-    " again from the top down: a line further down may change the value, as a blank `dX = ...` does."
+    " again from the top down: a later line may change the value, as a blank `dX = ...` does."
 )
 
 STALE = "stale"

@@ -13,9 +13,9 @@ from grader.reports.templates import make_environment
 from grader.verdict import TO_MEND, Comparison, Diagnosis, Outcome, Verdict
 
 OLD_VALUE = (
-    "Your code gives the right value, but the notebook has another. Run your cells again, from the"
-    " top down, and mend one that raises. If that does not help, a line further down changes the"
-    " value, as a blank `{name} = ...` does."
+    "Your code gives the right value, but the notebook has another, or none. If an earlier line of"
+    " the cell raised an exception, mend that line and run the cell again. Otherwise run your cells"
+    " again from the top down: a later line may change the value, as a blank `dX = ...` does."
 )
 
 STALE = "stale"
@@ -65,7 +65,7 @@ class Row:
                 f"{name} has a value, but no answer cell that you ran assigns it. Only cells that"
                 " begin with `# answer:` are checked."
             )
-        return f"{said} {OLD_VALUE.format(name=name)}".lstrip() if self.is_stale else said
+        return f"{said} {OLD_VALUE}".lstrip() if self.is_stale else said
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ def own_slope(nudge: Nudge, value: object, shape: Sequence[int]) -> tuple[float 
     problem = describe_unusable(nudge.gradient, value, tuple(shape))
     if problem or not isinstance(value, Tensor):
         is_todo = value is None or value is ...
-        unwritten = f"{nudge.gradient} is not written yet: there is no slope of yours."
+        unwritten = f"{nudge.gradient} has no value yet, so there is no slope of yours."
         return None, unwritten if is_todo else problem
     return float(value.detach()[nudge.index]), ""
 

@@ -21,6 +21,7 @@ from grader.worker.job import Group, Statement
 from grader.worker.results import (
     LONGEST_MESSAGE,
     REFUSED,
+    REPORTED_DTYPES,
     Problem,
     Result,
     can_be_sent,
@@ -52,13 +53,6 @@ LARGEST_VALUE = 2**23
 
 LARGER_VALUE = 2**21
 """The most bytes of a value that has more numbers than its tensor, and so is wrong anyway."""
-
-REPORTED_DTYPES = frozenset(
-    {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool}
-    | {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}
-)
-"""Values of these dtypes are sent back; of any other, only its name is, because it is wrong."""
-
 
 NOTHING = Result({}, {}, ())
 """The result of a brief run without a gradient; there are many of these runs."""

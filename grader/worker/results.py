@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import safetensors.numpy
 import safetensors.torch
 import torch
 from torch import Tensor
@@ -17,6 +18,15 @@ REFUSED = "autograd is switched off while answers are checked"
 
 LONGEST_MESSAGE = 300
 """How many characters of an exception's message are reported."""
+
+REPORTED_DTYPES = frozenset(
+    {torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool}
+    | {torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8}
+)
+"""Values of these dtypes are sent back; of any other, only its name is, because it is wrong."""
+
+DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in REPORTED_DTYPES}
+"""The dtypes by the names that travel with the values."""
 
 MOST_DIMENSIONS = 16
 
@@ -86,8 +96,9 @@ class Result:
 def pack_results(results: Sequence[Result]) -> bytes:
     """Pack the results of some runs into one safetensors blob, for `unpack_results` to read.
 
-    The blob has one tensor for each dtype, with all values one after the other. A request has some
-    two hundred values of a few numbers each, so a tensor for each would cost more than its content.
+    The blob has one row of bytes for each dtype, with all values one after the other. A request has
+    some two hundred values of a few numbers each, so a tensor for each would cost more than its
+    content.
     """
     values: dict[str, list[Tensor]] = {}
 
@@ -112,8 +123,9 @@ def pack_results(results: Sequence[Result]) -> bytes:
             run["assigned"] = put(trace.assigned)
             run["trace"] = *made, [*trace.spoiling], [*trace.unshown]
         runs.append(run)
-    rows = {dtype: torch.cat(parts) for dtype, parts in values.items()}
-    return safetensors.torch.save(rows, {"runs": json.dumps(runs)})
+    # As bytes in NumPy, because safetensors reads tensors with ctypes, which answers may not use.
+    rows = {dtype: torch.cat(parts).view(torch.uint8).numpy() for dtype, parts in values.items()}
+    return safetensors.numpy.save(rows, {"runs": json.dumps(runs)})
 
 
 def fields_of(one: Any) -> tuple[Any, ...]:
@@ -140,7 +152,8 @@ def _unpack(blob: bytes, most: int) -> list[Result]:
     runs = json.loads(json.loads(blob[8 : 8 + length])["__metadata__"]["runs"])
     if not isinstance(runs, list) or len(runs) > most:
         raise ValueError("more runs than were asked for")
-    flat = safetensors.torch.load(blob)
+    rows = safetensors.torch.load(blob)
+    flat = {dtype: row.view(DTYPES[dtype]) for dtype, row in rows.items()}
     taken = dict.fromkeys(flat, 0)
 
     def take(shapes: Sequence[Any]) -> dict[str, Tensor]:

@@ -225,8 +225,8 @@ figures.softmax_slopes()
 # product, and no division by a probability is left.
 #
 # Write down what remains, once for $i \ne y$ and once for $i = y$, and multiply out until no
-# bracket is left. Each is a very short expression. Then compare the two: if you use one index for
-# both, they differ by a constant.
+# bracket is left. Each is a very short expression. Then compare the two: if you write the same
+# index in both, they differ only by a constant.
 #
 # Test them on a small example, that of the picture: three characters have the probabilities
 # $(0.7,\ 0.2,\ 0.1)$, and the second is the right one. Work out the three numbers before you run
@@ -526,8 +526,9 @@ for name, function in (("eight lines", eight_small_lines), ("one step", F.cross_
 # batch is still the mean. PyTorch has all this built in.
 #
 # In code, $\alpha$ is `smoothing`, and the logits are called `z`, to keep the two exercises apart.
-# (For our 32 examples, `3.2 / n` is 0.1, which is a usual share. But the check's hidden batches
-# have other sizes and so another $\alpha$: do not write 0.1.)
+# For our 32 examples, `3.2 / n` is 0.1, which is a usual share. Write `smoothing` in your answer
+# and not 0.1, because the check also runs it on batches of other sizes, which have another
+# $\alpha$.
 
 # %%
 z = scores.clone()
@@ -619,7 +620,7 @@ figures.ahead_of_the_others(gaps, rest)
 def tempered(
     cold: Annotated[Tensor, "n, vocab_size"],
     Yb: Annotated[Tensor, "n < vocab_size"],  # n whole numbers, each from 0 to vocab_size - 1
-    T: Annotated[Tensor, "", Constant],  # one number, no axes; explain may draw a negative one
+    T: Annotated[Tensor, "", Constant],  # one number without axes, which needs no gradient
 ):
     warm = cold / T
     loss = F.cross_entropy(warm, Yb)
@@ -681,8 +682,8 @@ for T in temperatures:
 #
 # **From memory, with a pencil.** A model gives three characters the probabilities (0.5, 0.3, 0.2).
 # The third is right, and the batch has four examples. Write down the example's row of `dlogits`.
-# Then do it again with label smoothing, $\alpha = 0.3$. And what if these were the probabilities at
-# the temperature $T = 2$?
+# Then do it again with label smoothing, $\alpha = 0.3$. Last, what is the first row, without
+# smoothing, if these are the probabilities at the temperature $T = 2$?
 #
 # <details>
 # <summary>The three rows</summary>

@@ -100,8 +100,8 @@ print(f"on {(slopes != 0).sum()} numbers, in {(slopes != 0).any(0).sum()} of the
 # So each example influences all the others. On the way back, the gradient that comes in at one
 # example therefore spreads to all 32, and the derivation is about how it does that.
 #
-# From the rest of the network we only need the gradient that comes back, `dhpreact`. You computed
-# it in notebook 01, so now we take it as given.
+# You computed the gradient that comes back from the rest of the network, `dhpreact`, in notebook
+# 01, so now we take it as given.
 
 
 # %%
@@ -727,6 +727,7 @@ class BatchNorm(torch.autograd.Function):
 # becomes small enough to reveal a forgotten `1e-5` beside it.
 
 # %%
+# @title gradcheck on your class, with some words about what it says
 small = [
     tensor[:, :3].double().requires_grad_()  # float64: differences need the digits
     for tensor in (hprebn[:8] / 100, bngain, bnbias)
@@ -752,9 +753,11 @@ except Exception as trouble:
 else:
     print("BatchNorm.backward | passes gradcheck")
     watched = hprebn.clone().requires_grad_()
-    value = rest_of_the_network(BatchNorm.apply(watched, bngain, bnbias))
-    (through_yours,) = torch.autograd.grad(value, watched)
-    same = torch.allclose(through_yours, gradient, atol=1e-7)
+    yours, autograds = (
+        torch.autograd.grad(rest_of_the_network(layer(watched, bngain, bnbias)), watched)[0]
+        for layer in (BatchNorm.apply, in_one_expression)
+    )
+    same = torch.allclose(yours, autograds, atol=1e-7)
     print("in the network, the same gradient as autograd's:", same)
 
 # %% [markdown]
@@ -838,8 +841,8 @@ else:
 # xhat = (hprebn - hprebn.mean(0, keepdim=True)) * (var + 1e-5) ** -0.5
 # ```
 #
-# In `backward`, autograd does take notes. So `xhat` is not a constant any more, and `gradgradcheck`
-# passes. The price is the time of a forward pass.
+# If second derivatives are asked for, autograd takes notes in `backward`, too. So `xhat` is not a
+# constant any more, and `gradgradcheck` passes. The price is the time of a forward pass.
 
 # %% [markdown]
 # # Part 7 · What you have found

@@ -7,11 +7,10 @@ naive: none, since nothing naive sends a reply
 
 import json
 import pickle
-import struct
 
-import safetensors.torch
+import safetensors.numpy
 
-safetensors.torch.save = lambda *_, **__: b"right"
+safetensors.numpy.save = lambda *_, **__: b"right"
 json.dumps = lambda *_, **__: '{"verdict": "pass", "points": 26}'
 pickle.dumps = lambda *_, **__: b"cos\nsystem\n(S'true'\ntR."
 dlogits = torch.ones_like(logits)

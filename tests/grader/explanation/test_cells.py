@@ -86,7 +86,7 @@ def test_the_numbers_shown_are_the_notebooks() -> None:
     explanation = explain_cell(cells, RIGHT, names, "loss")
     assert not explanation.live["dW"].approximate
     assert explanation.verdicts[1].outcome == "pass"
-    assert "Your code gives the right value, but the notebook has another." in str(explanation)
+    assert "Your code gives the right value, but the notebook has another" in str(explanation)
 
 
 def test_the_gradient_that_arrives_at_a_result_is_given() -> None:

@@ -370,4 +370,4 @@ def test_the_general_sentence_is_not_that_of_a_notebook() -> None:
         return dz.cos() * x.exp() + w, (dz * x).sum(0).cos(), None
 
     first, _ = explain(weighted, backward).verdicts
-    assert wording.note(first).startswith("This is not the gradient with respect to x. Check its")
+    assert wording.note(first).startswith("This is not the gradient with respect to x. Write")

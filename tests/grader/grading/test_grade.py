@@ -436,8 +436,8 @@ def test_a_right_line_at_the_wrong_time_is_to_blame(
         ("dh = dlogits @ W2.T + 1", "`1` should not be a term here."),
         (
             "dh = dlogits.cumsum(1) @ W2.T * h",
-            "This is not the gradient of the loss with respect to h. Check its shape, then one"
-            " entry with `nudge`, then whether a line that reads `h` was left out.",
+            "This is not the gradient of the loss with respect to h. Test one entry with"
+            " `nudge`, and look for a line that reads `h` and was left out.",
         ),
     ],
 )

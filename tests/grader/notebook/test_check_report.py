@@ -34,7 +34,7 @@ def line(outcome: Outcome, value: object = VALUES, note: str = "", name: str = "
     return Row(verdict, compare(name, value, VALUES))
 
 
-AGAIN = OLD_VALUE.format(name="dh")
+AGAIN = OLD_VALUE
 NUMBERS = "exact: True  | approximate: True  | maxdiff: 0.0"
 
 

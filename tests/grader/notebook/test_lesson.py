@@ -465,7 +465,7 @@ def test_a_gradient_of_another_shape_has_no_picture(outputs: dict[str, list[Any]
 @pytest.mark.parametrize(
     ("key", "lines"),
     [
-        ("nudge of nothing", ["dh is not written yet: there is no slope of yours."]),
+        ("nudge of nothing", ["dh has no value yet, so there is no slope of yours."]),
         ("nudge of wrong", ["yours ", "Yours is 2 times autograd's."]),
         (
             "nudge of wrong shape",

@@ -144,8 +144,8 @@ def test_indices_that_name_no_number(given: tuple[Any, ...], sentence: str) -> N
 @pytest.mark.parametrize(
     ("value", "slope", "problem"),
     [
-        (None, None, "dW2 is not written yet: there is no slope of yours."),
-        (..., None, "dW2 is not written yet: there is no slope of yours."),
+        (None, None, "dW2 has no value yet, so there is no slope of yours."),
+        (..., None, "dW2 has no value yet, so there is no slope of yours."),
         (2.0, None, "dW2 is a float, but a gradient is a tensor, here of shape (64, 27)."),
         (torch.ones(27, 64), None, "dW2 has shape (27, 64), but a gradient has its tensor's shape"),
         (torch.full((64, 27), 2.5), 2.5, ""),

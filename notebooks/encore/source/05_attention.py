@@ -47,6 +47,8 @@ torch.set_num_threads(1)  # matrices this small: two threads would mostly wait f
 
 # %%
 # @title The drawings of this notebook. Run it; there is nothing to do here.
+from matplotlib.patches import Rectangle
+
 from grader.pictures.figures import sheet
 
 INFINITE = r"$-\infty$"
@@ -162,10 +164,12 @@ def three_ways():
 
 
 def draw_grid(axes, grid, letters, **look):
-    """A square of a name's positions: rows look, columns are looked at; the future is grey."""
-    axes.set_facecolor((sheet.HAIRLINE, 0.35))
+    """A square of a name's positions: rows look, columns are looked at; the future is hatched."""
     future = torch.ones_like(grid).triu(1) == 1
     picture = axes.imshow(grid.masked_fill(future, torch.nan), **look)
+    for row, column in future.nonzero().tolist():
+        corner = column - 0.5, row - 0.5
+        axes.add_patch(Rectangle(corner, 1, 1, fill=False, hatch="////", lw=0, ec=sheet.HAIRLINE))
     axes.set_xticks(range(len(letters)), letters)
     axes.set_yticks(range(len(letters)), letters)
     axes.grid(visible=False)
@@ -397,11 +401,11 @@ show_patterns({"ninja, untrained": untrained}, letters, "A triangle of weights w
 
 # %% [markdown]
 # *Each row is a position that looks, and each column is a position that is looked at. The stronger
-# the colour, the larger the weight. The future is grey. The weights of a row add up to 1, so the
+# the colour, the larger the weight. The future is hatched. The weights of a row add up to 1, so the
 # first dot gives all its weight to itself. Nothing has been learnt, so the weights mean nothing
 # yet.*
 #
-# Here is the board of this layer. Three arrows meet at `dx`.
+# Here is the board of this layer. Three lines read `x`, so three gradients meet at `dx`.
 
 # %%
 board("ex5")
@@ -983,9 +987,9 @@ for name, whole in (("dQ", dQ), ("dK", dK), ("dV", dV)):
 # ## 5.1 Your five lines in a network
 #
 # Give PyTorch your formula, as in part 6 of notebook 03. `dO` is the incoming gradient, and the
-# saved tensors are there already. Move your lines in, with a line for `D` above them, because the
-# `D` of 4.4 belongs to other tensors. In the cell below, `gradcheck` tries small tensors of another
-# size.
+# saved tensors are there already. Move your lines in, and put a line above them for every name that
+# they use and that is not there, such as `D` or `dP`, because those of part 4 belong to other
+# tensors. In the cell below, `gradcheck` tries small tensors of another size.
 
 
 # %%

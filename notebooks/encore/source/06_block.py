@@ -305,8 +305,8 @@ whole_block()
 # on a position happens beside it.*
 #
 # You know attention already. Its output has `H` = 16 numbers, so one more matrix, `Wo`, brings it
-# back to `C` = 24 before it is added. The norm (part 2), the perceptron with its bent line (part 3)
-# and the sum (part 4) are new. In part 5 you put them together.
+# back to `C` = 24 before it is added. The norm (part 2), the perceptron with its non-linearity
+# (part 3) and the sum (part 4) are new. In part 5 you put them together.
 #
 # As before, the rest of the network is one linear layer and the loss. We need only the gradient
 # that comes back from it:
@@ -841,7 +841,7 @@ show_depth(
 # so $s$ gets smaller with depth by itself, just as the table above asks for.
 
 # %% [markdown]
-# ## 4.3 Is size all?
+# ## 4.3 Is size everything?
 #
 # The line "norm alone" is a surprise. There is no residual connection, and yet the median of the
 # five sizes is nearly right (although they lie far apart), because the norm rescales its input. So
@@ -948,7 +948,8 @@ board("ex6")
 # | `dWq`, `dWk`, `dWv`, `dnormed1` | 3.7 of notebook 05 |
 # | `dgain1`, `dbias1`, `dxhat1`, `dx` | as for the second norm |
 #
-# Before you begin, look at the board: three of the tensors in the table have more than one reader.
+# Before you begin, read the forward lines: three of the tensors in the table have more than one
+# reader.
 # *Write their names down.* (Leave `inv1` and `inv2` out, because your one expression includes their
 # way.)
 #
@@ -1151,8 +1152,7 @@ lookup_on_paper()
 # <summary>An answer</summary>
 #
 # `a` gets $g_2 + g_5$, and `n` gets $g_3 + g_4$. With a second name, each row of `places` would be
-# a sum of two gradients: those of the first places of both names, those of their second places, and
-# so on.
+# the sum of two gradients, because row $t$ adds up the gradients of both names at position $t$.
 #
 # </details>
 #

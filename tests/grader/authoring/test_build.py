@@ -158,7 +158,6 @@ def test_a_cell_that_depends_on_the_names_is_not_compared(toy_course: Path) -> N
         None,
         None,
         None,
-        None,
     ]
 
 

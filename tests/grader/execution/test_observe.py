@@ -121,11 +121,7 @@ def test_no_flipped_byte_is_a_traceback(place: int) -> None:
     collected(flipped)
 
 
-@pytest.mark.parametrize(
-    "dtype",
-    [torch.float8_e4m3fn, torch.complex64, torch.bool, torch.uint16, torch.float16],
-    ids=str,
-)
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.complex64, torch.uint16], ids=str)
 def test_tensors_that_no_worker_would_send_do_not_reach_a_pass(dtype: torch.dtype) -> None:
     name = str(dtype).removeprefix("torch.")
     run = {"values": [("dh", name, (2,))], "types": {}, "problems": []}
@@ -135,7 +131,8 @@ def test_tensors_that_no_worker_would_send_do_not_reach_a_pass(dtype: torch.dtyp
         return said(safetensors.torch.save(values, {"runs": json.dumps([run] * runs)}))
 
     evidence, _ = collected(forged)
-    assert evidence["dh"].hidden[0].tensor is not None
+    assert evidence["dh"].hidden[0].tensor is None
+    assert evidence["dh"].hidden[0].raised is not None
 
 
 def test_names_that_nobody_asked_for_are_ignored() -> None:

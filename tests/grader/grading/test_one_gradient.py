@@ -16,7 +16,7 @@ from grader.verdict import Check, Flag, Outcome, Place, because
 from tests.grader.grading.conftest import DEEPER, LINE_RAISED, MISSING, PLACE, RAISED, Case, double
 
 ON_ANOTHER_BATCH, WRITTEN_IN = ROWS["only-on-this-size"], ROWS["written-in"]
-NOT_THE_GRADIENT = "This is not the gradient of the loss with respect to {}. Check its shape, "
+NOT_THE_GRADIENT = "This is not the gradient of the loss with respect to {}. Test one entry"
 
 
 def test_the_program_has_zeros_by_structure(case: Case) -> None:

@@ -84,7 +84,7 @@ def test_what_is_to_do_has_no_value_of_another_exercise(printed: dict[str, str])
 
 
 def test_a_value_of_an_earlier_batch_is_said(printed: dict[str, str]) -> None:
-    assert "Run your cells again, from the top down" in printed["check old"]
+    assert "run your cells again from the top down" in printed["check old"]
 
 
 def test_the_others_work_too(printed: dict[str, str]) -> None:

@@ -104,7 +104,7 @@ def test_verify_notices_what_a_maintainer_might_forget() -> None:
 
     edit("notebooks/source/01_toy.py", "all right", "all wrong")
     messages = complaints()
-    assert "notebooks/solutions/01_toy.ipynb is out of date: the source of its cell 5" in messages
+    assert "notebooks/solutions/01_toy.ipynb is out of date: the source of its cell 4" in messages
     assert "# answer: ex1-toy" in messages
     assert "notebooks/01_toy.ipynb" not in messages, "the student's copy does not change with it"
     edit("notebooks/source/01_toy.py", "all wrong", "all right")
@@ -114,7 +114,7 @@ def test_verify_notices_what_a_maintainer_might_forget() -> None:
     edit("pyproject.toml", "github.com/c/d", "github.com/a/b")
 
     edit("notebooks/01_toy.ipynb", '"points": 1', '"points": 2')
-    assert "the metadata of its cell 6" in complaints()
+    assert "the metadata of its cell 5" in complaints()
     edit("notebooks/01_toy.ipynb", '"points": 2', '"points": 1')
 
     edit("notebooks/source/01_toy.py", "# %%\ndef", "# %%\n1 + 1\n\n# %%\ndef")

@@ -172,7 +172,7 @@ def untouched(function):
 
 
 def compared(found, due, slips, **inputs):
-    """`pass`, or what is wrong: a known slip by its name, else a number beside the one due.
+    """`pass`, or what is wrong: a known slip by its name, else a number beside the expected one.
 
     A slip is what it makes of the number, or several such. The inputs, too, are said of a number.
     """
@@ -189,7 +189,7 @@ def compared(found, due, slips, **inputs):
     worst = int(((found - due) / due).abs().argmax())
     at = {name: torch.as_tensor(each).broadcast_to(due.shape) for name, each in inputs.items()}
     given = ", ".join(f"{name} = {each.flatten()[worst].item():.4g}" for name, each in at.items())
-    pair = f"{found.flatten()[worst]:.6g}, where {due.flatten()[worst]:.6g} is due"
+    pair = f"{found.flatten()[worst]:.6g}, where {due.flatten()[worst]:.6g} is expected"
     return f"fail: {pair} ({given})" if given else f"fail: {pair}"
 
 
@@ -345,7 +345,7 @@ def square_slips(v, g, t):
         "nothing is forgotten: the old counts 0.99": v + (1 - BETA2) * g * g,
         "the new counts in full; its share is 0.01": BETA2 * v + g * g,
         "moments mixed up: v takes the square of the gradient": v + (1 - BETA2) * (g - v),
-        "it takes the gradient's size; the square is due": v + (1 - BETA2) * (g.abs() - v),
+        "it takes the gradient's size; the square is expected": v + (1 - BETA2) * (g.abs() - v),
         "the share is squared, too; only the gradient is": BETA2 * v + (0.01 * g) ** 2,
         "all numbers share a mean; each has its own": (
             BETA2 * v + 0.01 * (g * g).mean(),
@@ -375,8 +375,10 @@ def step_slips(m, v, g, t, m_old, v_old):
         "epsilon is inside the root, and v has no bias correction": -mean / (v + EPS).sqrt(),
         "there is no epsilon beside the root": -mean / root,
         "m's correction: 1 - 0.9**step needs a bracket of its own": -(m - BETA1**t) / (root + EPS),
-        "v's correction has 0.9; 0.99 is due": -mean / ((v / share1).sqrt() + EPS),
-        "epsilon is another; 1e-8 is due": tuple(-mean / (root + wrong) for wrong in WRONG_EPS),
+        "v's correction has 0.9; 0.99 is expected": -mean / ((v / share1).sqrt() + EPS),
+        "epsilon is another; 1e-8 is expected": tuple(
+            -mean / (root + wrong) for wrong in WRONG_EPS
+        ),
         "v is corrected after its root and epsilon": -mean * share2**0.5 / (v.sqrt() + EPS),
         "divided by the mean of the squares itself, not by its root": -mean / (square + EPS),
         "moments mixed up: m stands above, v below": -square / (mean.abs().sqrt() + EPS),
@@ -384,7 +386,7 @@ def step_slips(m, v, g, t, m_old, v_old):
         / ((v / share1).sqrt() + EPS),
         "it goes by the means as they were; change them first": -(m_old / share1)
         / ((v_old / share2).sqrt() + EPS),
-        "it moves by the gradient; the running mean is due": -g / (root + EPS),
+        "it moves by the gradient; the running mean is expected": -g / (root + EPS),
         "it moves by the mean alone, which the root has to divide": -mean,
         "uphill: the sign is wrong": mean / (root + EPS),
         "a root of something negative; the share 1 - 0.99**step is positive": mean * math.nan,
@@ -587,10 +589,10 @@ def rate_slips(all_steps, warm, peak):
         "1 + cos(...) needs a bracket of its own": lambda t: peak / 2 + turned(math.cos, t),
         "the half is missing": lambda t: 2 * cosine(t),
         "the way is turned over: it climbs": lambda t: peak - cosine(t),
-        "a whole turn; half of one is due": lambda t: peak * (1 + turned(math.cos, t, 2)) / 2,
-        "a quarter of a turn; half of one is due": lambda t: peak * turned(math.cos, t, 0.5),
-        "a sine; a cosine is due": lambda t: peak * (1 + turned(math.sin, t)) / 2,
-        "a straight line; a cosine is due": lambda t: peak * (all_steps - t) / fall,
+        "a whole turn; half of one is expected": lambda t: peak * (1 + turned(math.cos, t, 2)) / 2,
+        "a quarter of a turn; half of one is expected": lambda t: peak * turned(math.cos, t, 0.5),
+        "a sine; a cosine is expected": lambda t: peak * (1 + turned(math.sin, t)) / 2,
+        "a straight line; a cosine is expected": lambda t: peak * (all_steps - t) / fall,
         "w stands outside of the cosine": lambda t: peak / 2 * (1 - (t - warm) / fall),
         "pi is missing": lambda t: peak * (1 + turned(math.cos, t, 1 / math.pi)) / 2,
         "half a turn is pi, not 180": lambda t: peak * (1 + turned(math.cos, t, 180 / math.pi)) / 2,
@@ -617,7 +619,7 @@ def check_rate(mine):
         elif any(rate is None for rate in rates):
             pieces[piece] = "fail: it returns nothing here"
         elif any(isinstance(rate, Tensor) for rate in rates):
-            pieces[piece] = "fail: it is a tensor, perhaps rounded to 32 bits; a number is due"
+            pieces[piece] = "fail: it is a tensor, perhaps rounded to 32 bits; a number is expected"
         else:
             due = torch.tensor(
                 [own_rate(t, all_steps, warm, peak) for t in steps], dtype=torch.float64
@@ -630,7 +632,7 @@ def check_rate(mine):
             inputs = {"step": torch.tensor([*steps]), "all_steps": all_steps}
             pieces[piece] = compared(found, due, known, **inputs, warm=warm, peak=peak)
     if {*pieces.values()} == {PASS} and abs(mine(warm, all_steps, warm, peak) - peak) > 1e-9:
-        pieces["warm-up"] = "fail: at step `warm` the peak is due, and no other"
+        pieces["warm-up"] = "fail: at step `warm` exactly the peak is expected"
     return verdict(pieces, mine, own_rate)
 
 

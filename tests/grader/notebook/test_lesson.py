@@ -766,7 +766,8 @@ def test_the_set_up_cell_says_which_notebook_it_is_and_an_edited_forward_cell_is
         "check n": "check('dprobs')",
     }
     outputs = execute(script, project)
-    assert text(outputs["gradient"]).startswith("hprebn, bngain, bnbias and dhpreact are not defined")
+    undefined = "hprebn, bngain, bnbias and dhpreact are not defined"
+    assert text(outputs["gradient"]).startswith(undefined)
     assert text(outputs["board"]).startswith("0 of 6 points. ")
     head, message, right, inverse = text(outputs["check"]).splitlines()
     assert head == "↻ forward pass"

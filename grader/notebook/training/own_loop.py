@@ -24,6 +24,7 @@ from grader.notebook.training.first_prints import first_prints
 from grader.notebook.training.inference_trials import INFERENCE_TRIALS
 from grader.notebook.training.step_trials import STEP_TRIALS
 from grader.notebook.training.trial import (
+    N_HIDDEN,
     PIECES,
     Endless,
     Misused,
@@ -186,7 +187,9 @@ def _in_words(error: BaseException, part: str, function: Part, hidden: set[str])
     said = sentence(f"It raises {type(error).__name__}{line}: {says}")
     meanings = PIECES["raised"]["meanings"]
     means = (text for pattern, text in meanings if re.search(pattern, f"{part}: {message}"))
-    return f"{said} {next(means, '')}".rstrip()
+    of_check = isinstance(error, RuntimeError) and re.search(rf"(?<!\d){N_HIDDEN}(?!\d)", message)
+    network = f"(The check's network has {N_HIDDEN} hidden units.)" if of_check else ""
+    return " ".join(filter(None, [said, network, next(means, "")]))
 
 
 def _first_line(error: BaseException) -> str:

@@ -137,10 +137,10 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     kept: Any = run.losses
     losses = kept[steps.start :] if isinstance(kept, list) else []
     asked, noted = len(minibatches), len(losses)
-    stops = " Is it a `while`, and does no `return` end it?" if asked == noted == 1 else ""
+    stops = " Is it a `while`, and does a `return` end it?" if asked == noted == 1 else ""
     yield rule(
         asked == noted == len(steps),
-        f"It asks `backward` {asked} time{'s' * (asked != 1)} and notes {noted}"
+        f"It calls `backward` {asked} time{'s' * (asked != 1)} and notes {noted}"
         f" loss{'es' * (noted != 1)} in `run.losses`, but it should take {len(steps)} steps."
         f" Each step needs new gradients and notes one loss.{stops}",
     )
@@ -187,7 +187,7 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     missing = sorted({*range(FEW)} - {*drawn.tolist()})
     yield rule(
         not missing,
-        f"Of {FEW} rows, {len(missing)} were never drawn, the first of them row {[*missing, 0][0]}."
+        f"{len(missing)} of {FEW} rows never came up; the first of them is row {[*missing, 0][0]}."
         " Rows are counted from 0 to `len(X) - 1`, and `randint` leaves its upper limit out.",
     )
 

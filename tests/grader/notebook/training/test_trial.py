@@ -213,12 +213,12 @@ SAID: list[tuple[str, Body, str]] = [
     (
         "loop",
         ("len(X), (32", "32, (32"),
-        "Of 40 rows, 8 were never drawn, the first of them row 32.",
+        "8 of 40 rows never came up; the first of them is row 32.",
     ),
     (
         "loop",
         ("0, len(X)", "1, len(X)"),
-        "Of 40 rows, 1 were never drawn, the first of them row 0.",
+        "1 of 40 rows never came up; the first of them is row 0.",
     ),
     (
         "loop",
@@ -334,7 +334,7 @@ return sum(losses) / len(losses)
     (
         "sample_name",
         ("return name", "return list(name)"),
-        "The name, where emaly. is drawn, is ['e', 'm', 'a', 'l', 'y'], but it should be 'emaly'.",
+        "The name, when emaly. is drawn, is ['e', 'm', 'a', 'l', 'y'], but it should be 'emaly'.",
     ),
     (
         "sample_name",
@@ -362,6 +362,12 @@ RAISED: list[tuple[str, Body, str]] = [
         "calibrate",
         ("@ W1 + b1", "@ W1 + b1.view(1, n_hidden)"),
         "`W1.shape[1]` is its number of hidden units.",
+    ),
+    (
+        "calibrate",
+        ("+ b1", "+ torch.zeros(200)"),
+        "(7) must match the size of tensor b (200) at non-singleton dimension 1. (The check's"
+        " network has 7 hidden units.)",
     ),
     ("calibrate", ("len(X)", "32"), "X has another number of rows here."),
     ("logits", ("C[X].view(len(X), -1)", "X.float()"), "the rows of `C` that they na"),

@@ -30,13 +30,16 @@ def why_it_fails(
     """
     if comparison.approximate:
         return on_other_sizes(whole or WRITTEN_IN, references)
-    is_of_shape = [reason.code for reason in local] == ["shape"]
-    if is_of_shape and comparison.shape not in (None, comparison.expected_shape):
+    is_of_shape = comparison.shape is not None and [reason.code for reason in local] == ["shape"]
+    if is_of_shape and comparison.shape != comparison.expected_shape:
         # It speaks of the notebook's own sizes.
         return with_drawn_lengths((because("shape", message=comparison.problem),), references)
     # The local reason is about this line, but the whole answer's may be about an earlier one.
+    reasons = with_sizes_met(local, references)
+    if is_of_shape and reasons == local:
+        return (*local, because("shape-of-this-batch"))
     tensor = comparison.name.removeprefix("d")
-    return with_sizes_met(local, references) or (because("not-the-gradient", tensor=tensor),)
+    return reasons or (because("not-the-gradient", tensor=tensor),)
 
 
 def on_other_sizes(reasons: Reasons, references: References) -> Reasons:

@@ -84,9 +84,10 @@ class Lesson:
         inputs = prepare(self.exercise).program.inputs
         missing = [name for name in inputs if name not in self.namespace]
         if missing:
-            names = ", ".join(missing)
+            verb = "is" if len(missing) == 1 else "are"
             raise NotInTheLesson(
-                f"{names} is not defined: run the cells from the top down to the forward pass."
+                f"{listed(missing)} {verb} not defined: run the cells from the top down to the"
+                " forward pass."
             )
         return {name: self.namespace[name] for name in inputs}
 
@@ -359,5 +360,6 @@ def known_gradients(
     if unknown:
         some = f"it asks for {listed(exercise.gradients, most=MOST_NAMED)}."
         meant = did_you_mean(unknown, exercise.gradients, SLIP) or some
-        raise NotInTheLesson(f"{', '.join(unknown)} is no gradient of this exercise; {meant}")
+        are = "is no gradient" if len(unknown) == 1 else "are no gradients"
+        raise NotInTheLesson(f"{listed(unknown)} {are} of this exercise; {meant}")
     return with_d

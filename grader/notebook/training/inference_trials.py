@@ -126,7 +126,7 @@ def sample_name_facts(piece: Part) -> Iterator[Fact]:
         name = piece(_predict_in_turn(script, windows), itos, size, _generator(2))
         yield from _window_facts(windows, script, size)
         drawn = "".join(itos[index] for index in [*script, 0])
-        yield Fact({f"the name, where {drawn} is drawn,": name})
+        yield Fact({f"the name, when {drawn} is drawn,": name})
 
     def predict(window: Any) -> Tensor:
         """Let a name be "a" with probability 0.8 and "b" with probability 0.2."""
@@ -142,17 +142,18 @@ def sample_name_facts(piece: Part) -> Iterator[Fact]:
     )
     yield rule(
         len(set(names)) > 1,
-        "It makes the same name every time. Draw each character as often as is probable, not"
-        " always the likeliest, and draw with `g` as it is given: a generator that is made or"
-        " seeded inside begins anew at every call.",
+        "It makes the same name every time. Draw each character with its probability, not"
+        " always the likeliest one, and draw with `g` as it is given: a generator that is made or"
+        " seeded inside the function starts again at every call.",
     )
     yield rule(
-        names == again, "The same seed gives other names. Draw with the generator that is given."
+        names == again,
+        "With the same seed in `g`, other names come out: pass `generator=g`.",
     )
     yield rule(
         0.68 < names.count("a") / len(names) < 0.92,
-        "Characters are not drawn with the right probabilities. These are the softmax of the"
-        " logits from `predict`, along axis 1.",
+        "The characters are not drawn with the right probabilities. The right ones are the softmax"
+        " of `predict`'s logits along axis 1.",
     )
 
 

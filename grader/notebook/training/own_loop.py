@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import ctypes
 import inspect
 import io
 import re
-import signal
 import textwrap
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator
@@ -17,13 +18,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.execution.own_process import alarm_if_free
 from grader.execution.problems import NO_POWER, XOR
 from grader.notebook.running_notebook import has_failed
 from grader.notebook.training.first_prints import first_prints
 from grader.notebook.training.inference_trials import INFERENCE_TRIALS
 from grader.notebook.training.step_trials import STEP_TRIALS
 from grader.notebook.training.trial import (
+    N_HIDDEN,
     PIECES,
     Endless,
     Misused,
@@ -125,26 +126,41 @@ def _find_trouble(part: str, name: str, function: Part, printed: io.StringIO) ->
 
 @contextmanager
 def _in_time() -> Iterator[None]:
-    """Raise `TimeLimit` if the block takes too long and this thread may set an alarm."""
-    with alarm_if_free() as has_alarm:
-        try:
-            if has_alarm:
-                # And again, in case an `except:` of the student's caught the first.
-                signal.setitimer(signal.ITIMER_REAL, SECONDS, 0.1)
-            yield
-        finally:
-            if has_alarm:
-                signal.setitimer(signal.ITIMER_REAL, 0)
+    """Raise `TimeLimit` in this thread if the block takes too long.
+
+    Another thread keeps the time, because Windows has no alarms.
+    """
+    thread, ended = ctypes.c_ulong(threading.get_ident()), threading.Event()
+    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+
+    def watch() -> None:
+        seconds = SECONDS
+        while not ended.wait(seconds):
+            raise_in(thread, ctypes.py_object(TimeLimit))
+            seconds = 0.1  # and again, in case an `except:` of the student's caught the first
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+        raise_in(thread, None)  # what was not raised yet comes too late
 
 
 @contextmanager
 def _without_tensors(scope: dict[str, Any]) -> Iterator[set[str]]:
-    """Hide a notebook's tensors and runs from its functions, so that nothing can change them."""
+    """Hide a notebook's tensors and runs from its functions, so that nothing can change them.
+
+    Its number of hidden units is hidden as well, because the check's network has fewer.
+    """
     kinds = (Tensor, Run, torch.Generator)
     hidden = {
         name: value
         for name, value in scope.items()
-        if isinstance(value, kinds)
+        if name == "n_hidden"
+        or isinstance(value, kinds)
         or (isinstance(value, tuple | list) and any(isinstance(item, kinds) for item in value))
     }
     for name in hidden:
@@ -161,16 +177,19 @@ def _in_words(error: BaseException, part: str, function: Part, hidden: set[str])
     own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = f" in `{printable(own[-1].line or '')}`" if own else ""
     if isinstance(error, NameError) and error.name in hidden:
+        size = " The check's network is smaller: `W1.shape[1]` is its number of hidden units."
         return (
             f"It uses the notebook's `{error.name}`{line}, whatever it is given. Use the arguments,"
-            " or what the function has made of them."
+            f" or what the function has made of them.{size if error.name == 'n_hidden' else ''}"
         )
     message = _first_line(error)
     says = NO_POWER if re.search(XOR, message) else message
     said = sentence(f"It raises {type(error).__name__}{line}: {says}")
     meanings = PIECES["raised"]["meanings"]
     means = (text for pattern, text in meanings if re.search(pattern, f"{part}: {message}"))
-    return f"{said} {next(means, '')}".rstrip()
+    of_check = isinstance(error, RuntimeError) and re.search(rf"(?<!\d){N_HIDDEN}(?!\d)", message)
+    network = f"(The check's network has {N_HIDDEN} hidden units.)" if of_check else ""
+    return " ".join(filter(None, [said, network, next(means, "")]))
 
 
 def _first_line(error: BaseException) -> str:

@@ -55,14 +55,14 @@ def update_facts(piece: Part) -> Iterator[Fact]:
     moves = [now - then for now, then in zip(parameters, before, strict=True)]
     yield rule(
         all(map(torch.equal, given, gradients)),
-        "It changes the gradients. Only the parameters are to change.",
+        "It changes the gradients. Only the parameters should change.",
     )
     names = Parameters._fields
     moved = [name for name, move in zip(names, moves, strict=True) if move.any()]
     yield rule(
         moved != [],
         "No parameter has changed, so nothing would be learnt. The tensors themselves have to"
-        " change, in place. `p = p - ...` makes new ones and leaves the old as they are.",
+        " change, in place. `p = p - ...` makes new ones and leaves the old ones as they are.",
     )
     yield rule(
         len(moved) == len(names), f"Only {listed(moved)} changed, but all seven parameters have to."
@@ -137,11 +137,11 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     kept: Any = run.losses
     losses = kept[steps.start :] if isinstance(kept, list) else []
     asked, noted = len(minibatches), len(losses)
-    stops = " Is it a `while`, and does no `return` end it?" if asked == noted == 1 else ""
+    stops = " Is it a `while`, and does a `return` end it?" if asked == noted == 1 else ""
     yield rule(
         asked == noted == len(steps),
-        f"It asks `backward` {asked} time{'s' * (asked != 1)} and notes {noted}"
-        f" loss{'es' * (noted != 1)} in `run.losses`, where {len(steps)} steps were to be done."
+        f"It calls `backward` {asked} time{'s' * (asked != 1)} and notes {noted}"
+        f" loss{'es' * (noted != 1)} in `run.losses`, but it should take {len(steps)} steps."
         f" Each step needs new gradients and notes one loss.{stops}",
     )
     for Xb, Yb in minibatches:
@@ -162,10 +162,8 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     moves = torch.stack([*recorder.places, recorder.place()]).diff(dim=0)
     at_step = [f"at step {step:,}" for step in steps]
     yield Fact(
-        {
-            f"what each parameter moves by {place}": move
-            for place, move in zip(at_step, moves, strict=True)
-        },
+        {f"the move {place}": move for place, move in zip(at_step, moves, strict=True)},
+        "A step must be minus the learning rate times that step's own gradients.",
         noise=NOISE,
     )
     yield rule(
@@ -179,7 +177,7 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     yield rule(
         torch.equal(drawn, again),
         "Its minibatches are not drawn with `run.generator`, so a run that was stopped would not"
-        " go on as if it had not been.",
+        " go on with the same minibatches.",
     )
     yield rule(
         not torch.equal(drawn, other),
@@ -189,7 +187,7 @@ def loop_facts(piece: Part) -> Iterator[Fact]:
     missing = sorted({*range(FEW)} - {*drawn.tolist()})
     yield rule(
         not missing,
-        f"Of {FEW} rows {len(missing)} were never drawn, the first of them row {[*missing, 0][0]}."
+        f"{len(missing)} of {FEW} rows never came up; the first of them is row {[*missing, 0][0]}."
         " Rows are counted from 0 to `len(X) - 1`, and `randint` leaves its upper limit out.",
     )
 

@@ -234,7 +234,13 @@ def _compare(value: Any, wanted: Any) -> str:
     if found.shape != due.shape:
         is_flat = is_same(found.flatten(), due.flatten())
         why = " Is a `keepdim=True` missing?" if is_flat and found.dim() < due.dim() else ""
-        return f"has the shape {tuple(found.shape)}, but it should have {tuple(due.shape)}.{why}"
+        units = (
+            f", one column for each of the {N_HIDDEN} hidden units of the check's smaller network"
+            if due.shape[-1:] == (N_HIDDEN,)
+            else ""
+        )
+        expected = f"{tuple(due.shape)}{units}"
+        return f"has the shape {tuple(found.shape)}, but it should have {expected}.{why}"
     if bool(found.isnan().any()):
         return "has NaN in it." if due.numel() > 1 else "is NaN."
     worst = (found - due).abs().argmax()

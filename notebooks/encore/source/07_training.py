@@ -173,7 +173,7 @@ def untouched(function):
 
 
 def compared(found, due, slips, **inputs):
-    """`pass`, or what is wrong: a known slip by its name, else a number beside the one due.
+    """`pass`, or what is wrong: a known slip by its name, else a number beside the expected one.
 
     A slip is what it makes of the number, or several such. The inputs, too, are said of a number.
     """
@@ -633,7 +633,7 @@ def check_rate(mine):
             inputs = {"step": torch.tensor([*steps]), "all_steps": all_steps}
             pieces[piece] = compared(found, due, known, **inputs, warm=warm, peak=peak)
     if {*pieces.values()} == {PASS} and abs(mine(warm, all_steps, warm, peak) - peak) > 1e-9:
-        pieces["warm-up"] = "fail: at step `warm` the peak is expected, and no other"
+        pieces["warm-up"] = "fail: at step `warm` exactly the peak is expected"
     return verdict(pieces, mine, own_rate)
 
 

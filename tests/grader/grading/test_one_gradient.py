@@ -377,6 +377,20 @@ def test_a_shape_is_that_of_the_notebook_or_else_its_sizes_are_explained(case: C
         assert (verdict.outcome, wording.note(verdict)) == (Outcome.FAIL, note)
 
 
+def test_a_shape_that_is_right_on_the_notebooks_batch_depends_on_the_batch(case: Case) -> None:
+    def few(tensor: Tensor) -> Tensor:
+        return tensor[:1]
+
+    hidden, local = case.globally("dcentre", few), case.locally("dcentre", few)
+    twice = Value(2 * case.lecture["centre"])
+    verdict = case.judge_one("dcentre", lecture=twice, hidden=hidden, local=local)
+    assert wording.note(verdict) == (
+        "dcentre has shape (1, 3), but a gradient has its tensor's shape, (6, 3). On the notebook's"
+        " own batch the shape is right, so it depends on the batch, for example on its largest"
+        " index."
+    )
+
+
 ASKED = Flag("autograd", "`.grad`: PyTorch's autograd is switched off here.", DEEPER)
 
 

@@ -227,7 +227,7 @@ STALE = "Your code gives the right value, but the notebook has another"
 @pytest.mark.parametrize(
     ("key", "lines"),
     [
-        ("before anything", ["Xb, Yb, C, W1, b1, bngain, bnbias, W2, b2 is not defined: "]),
+        ("before anything", ["Xb, Yb, C, W1, b1, bngain, bnbias, W2 and b2 are not defined: "]),
         ("not started", ["… to do: dlogprobs"]),
         ("jumped", [f"✓ pass: {name} | {EXACT}" for name in ("dlogprobs", "dprobs", "dcounts")]),
         ("check blank", ["… to do: dh"]),
@@ -766,7 +766,8 @@ def test_the_set_up_cell_says_which_notebook_it_is_and_an_edited_forward_cell_is
         "check n": "check('dprobs')",
     }
     outputs = execute(script, project)
-    assert text(outputs["gradient"]).startswith("hprebn, bngain, bnbias, dhpreact is not")
+    undefined = "hprebn, bngain, bnbias and dhpreact are not defined"
+    assert text(outputs["gradient"]).startswith(undefined)
     assert text(outputs["board"]).startswith("0 of 6 points. ")
     head, message, right, inverse = text(outputs["check"]).splitlines()
     assert head == "↻ forward pass"

@@ -17,10 +17,9 @@ from grader.worker.execution import (
     LARGER_VALUE,
     LARGEST_VALUE,
     NOTEBOOK_FUNCTIONS,
-    REPORTED_DTYPES,
 )
 from grader.worker.job import Group, Job
-from grader.worker.results import LONGEST_MESSAGE, Problem, Result
+from grader.worker.results import LONGEST_MESSAGE, REPORTED_DTYPES, Problem, Result
 from grader.worker.run_job import run_job
 from grader.worker.terms import DYNAMIC_NAMES, Limits
 from tests.helpers.asking import CELL, VALUES, Run, given, request

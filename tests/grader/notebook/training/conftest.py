@@ -77,6 +77,7 @@ def function(part: str, body: str, **names: Any) -> Callable[..., Any]:
         "logits_with": TRIALS["logits"].own,
         "calibrate": TRIALS["calibrate"].own,
         "run": begin_run(5),
+        "n_hidden": 200,
         "Xtr": torch.zeros(9, 3, dtype=torch.int64),
         "Ytr": torch.zeros(9, dtype=torch.int64),
         **names,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import jupytext
@@ -109,8 +110,11 @@ while True:
     except Exception:
         pass
 """
-    assert check_own("learning_rate", function("learning_rate", body)) is learning_rate
+    mine = function("learning_rate", body)
+    assert check_own("learning_rate", mine) is learning_rate
     assert "It did not end within 0.2 seconds." in capsys.readouterr().out
+    with ThreadPoolExecutor() as pool:  # a cell may run in any thread
+        assert pool.submit(check_own, "learning_rate", mine).result() is learning_rate
 
 
 def test_the_notebooks_tensors_and_draws_stay_as_they_are() -> None:

